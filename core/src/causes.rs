@@ -1,0 +1,17 @@
+//! The chain of an error's sources.
+
+use std::error::Error;
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| (*error).source())
+}
+
+/// The first error of type `T`.
+pub(crate) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    causes(error).find_map(|error| error.downcast_ref())
+}
+
+/// All texts, for a log at DEBUG: they may hold secrets.
+pub(crate) fn text(error: &(dyn Error + 'static)) -> String {
+    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

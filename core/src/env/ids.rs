@@ -1,0 +1,37 @@
+//! Identity.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+
+/// A source of identifiers.
+pub trait Ids: Send + Sync {
+    /// A new identifier that begins with `kind` and a hyphen, unique within the environment.
+    fn next_id(&self, kind: &'static str) -> String;
+}
+
+/// Identifiers counted from one for each kind: `call-1`, `call-2`, `run-1`.
+#[derive(Debug, Default)]
+pub struct CountingIds {
+    last: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+impl Ids for CountingIds {
+    fn next_id(&self, kind: &'static str) -> String {
+        let mut last = self.last.lock();
+        let count = last.entry(kind).or_insert(0);
+        *count += 1;
+        format!("{kind}-{count}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_counts_on_its_own() {
+        let ids = CountingIds::default();
+        assert_eq!([ids.next_id("call"), ids.next_id("run"), ids.next_id("call")], ["call-1", "run-1", "call-2"]);
+    }
+}

@@ -1,0 +1,228 @@
+//! The catalogue of events (E13).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// One step of one run.
+///
+/// Its JSON form is the line format of traces: `sequence`, `at_ns`, `run_id`, `call_id` and `parent_id` where there is
+/// one, `type`, `data`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Counts from 0 over all events of one executor, in the order of emission.
+    pub sequence: u64,
+    /// The environment's monotonic time; nanoseconds as `at_ns` in JSON.
+    #[serde(rename = "at_ns", serialize_with = "as_nanoseconds")]
+    pub at: Duration,
+    /// The run.
+    pub run_id: Arc<str>,
+    /// The call, unless the event is the run's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<Arc<str>>,
+    /// The enclosing call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<Arc<str>>,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened, with its data. Durations are in seconds, costs in US dollars, attempts count from 1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", content = "data")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A run scope was entered.
+    #[serde(rename = "run.started")]
+    RunStarted {},
+    /// A run scope was left; no event of the run follows.
+    #[serde(rename = "run.finished")]
+    RunFinished {},
+    /// A call arrived.
+    #[serde(rename = "tool.started")]
+    ToolStarted {
+        /// The tool's name.
+        tool: Arc<str>,
+    },
+    /// An attempt is about to run.
+    #[serde(rename = "tool.attempt")]
+    ToolAttempt {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// This attempt.
+        attempt: u32,
+    },
+    /// An attempt failed and another will follow.
+    #[serde(rename = "tool.retry")]
+    ToolRetry {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// The attempt that failed.
+        attempt: u32,
+        /// How long to wait before the next one, in seconds.
+        delay_s: f64,
+    },
+    /// A call has its result.
+    #[serde(rename = "tool.finished")]
+    ToolFinished {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// `ok` or `error`.
+        status: &'static str,
+        /// The error's kind (E6).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'static str>,
+        /// How many attempts ran.
+        attempts: u32,
+        /// Whether the value came from the cache.
+        cached: bool,
+        /// From arrival to result, in seconds.
+        duration_s: f64,
+    },
+    /// A call waits for a decision that comes later (E8).
+    #[serde(rename = "tool.pending")]
+    ToolPending {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// The approval it waits for.
+        approval_id: Arc<str>,
+    },
+    /// The cache had the value.
+    #[serde(rename = "tool.cache_hit")]
+    ToolCacheHit {
+        /// The tool's name.
+        tool: Arc<str>,
+    },
+    /// A decision was asked for.
+    #[serde(rename = "approval.requested")]
+    ApprovalRequested {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// The approval.
+        approval_id: Arc<str>,
+    },
+    /// A decision came.
+    #[serde(rename = "approval.decided")]
+    ApprovalDecided {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// The approval.
+        approval_id: Arc<str>,
+        /// Whether the call may run.
+        approved: bool,
+        /// Whether the reviewer changed the arguments.
+        edited: bool,
+    },
+    /// A model was asked for a turn.
+    #[serde(rename = "model.started")]
+    ModelStarted {
+        /// The model's name.
+        model: Arc<str>,
+        /// The turn, from 1.
+        turn: u32,
+    },
+    /// A model answered or failed.
+    #[serde(rename = "model.finished")]
+    ModelFinished {
+        /// The model's name.
+        model: Arc<str>,
+        /// The turn, from 1.
+        turn: u32,
+        /// `ok` or `error`.
+        status: &'static str,
+        /// The error's kind.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'static str>,
+        /// How many tools it called.
+        tool_calls: usize,
+        /// Tokens it read.
+        input_tokens: u64,
+        /// Tokens it wrote.
+        output_tokens: u64,
+    },
+}
+
+impl EventKind {
+    /// The name in the catalogue, such as `tool.retry`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RunStarted {} => "run.started",
+            Self::RunFinished {} => "run.finished",
+            Self::ToolStarted { .. } => "tool.started",
+            Self::ToolAttempt { .. } => "tool.attempt",
+            Self::ToolRetry { .. } => "tool.retry",
+            Self::ToolFinished { .. } => "tool.finished",
+            Self::ToolPending { .. } => "tool.pending",
+            Self::ToolCacheHit { .. } => "tool.cache_hit",
+            Self::ApprovalRequested { .. } => "approval.requested",
+            Self::ApprovalDecided { .. } => "approval.decided",
+            Self::ModelStarted { .. } => "model.started",
+            Self::ModelFinished { .. } => "model.finished",
+        }
+    }
+
+    /// The tool that the event is about.
+    pub fn tool(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::ToolStarted { tool }
+            | Self::ToolAttempt { tool, .. }
+            | Self::ToolRetry { tool, .. }
+            | Self::ToolFinished { tool, .. }
+            | Self::ToolPending { tool, .. }
+            | Self::ToolCacheHit { tool }
+            | Self::ApprovalRequested { tool, .. }
+            | Self::ApprovalDecided { tool, .. } => Some(tool),
+            Self::RunStarted {} | Self::RunFinished {} | Self::ModelStarted { .. } | Self::ModelFinished { .. } => None,
+        }
+    }
+}
+
+impl Event {
+    /// The event's data by name, as in its JSON form.
+    ///
+    /// ```
+    /// use windtunnel_core::event::EventKind;
+    /// # use windtunnel_core::event::Event;
+    /// # let event = Event {
+    /// #     sequence: 0, at: std::time::Duration::ZERO, run_id: "run-1".into(), call_id: None, parent_id: None,
+    /// #     kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, delay_s: 0.5 },
+    /// # };
+    /// assert_eq!(event.data()["delay_s"], 0.5);
+    /// ```
+    pub fn data(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut tagged)) = serde_json::to_value(&self.kind) else { return Map::new() };
+        match tagged.remove("data") {
+            Some(Value::Object(data)) => data,
+            _ => Map::new(),
+        }
+    }
+}
+
+fn as_nanoseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_format_is_stable() {
+        let retry = Event {
+            sequence: 3,
+            at: Duration::from_micros(1_500),
+            run_id: "run-1".into(),
+            call_id: Some("call-1".into()),
+            parent_id: None,
+            kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, delay_s: 0.5 },
+        };
+        assert_eq!(
+            serde_json::to_string(&retry).unwrap(),
+            r#"{"sequence":3,"at_ns":1500000,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5}}"#
+        );
+        assert_eq!(retry.kind.name(), "tool.retry");
+    }
+}

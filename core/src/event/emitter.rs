@@ -1,0 +1,103 @@
+//! Stamps events and hands them on.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{Event, EventKind, Sink, mirror};
+use crate::env::Env;
+
+/// Whom an event is about.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The run.
+    pub run_id: Arc<str>,
+    /// The call.
+    pub call_id: Option<Arc<str>>,
+    /// The enclosing call.
+    pub parent_id: Option<Arc<str>>,
+}
+
+/// Numbers and times events, records them, mirrors them to `tracing`, and lets the world act.
+///
+/// Clones with another sink share the sequence, so that it orders all events of one executor.
+#[derive(Clone)]
+pub struct Emitter {
+    env: Env,
+    sequence: Arc<Mutex<u64>>,
+    sink: Option<Arc<dyn Sink>>,
+}
+
+impl Emitter {
+    /// An emitter that counts from 0.
+    pub fn new(env: Env, sink: Option<Arc<dyn Sink>>) -> Self {
+        Self { env, sequence: Arc::default(), sink }
+    }
+
+    /// The same sequence, to another sink.
+    #[must_use]
+    pub fn with_sink(&self, sink: Arc<dyn Sink>) -> Self {
+        Self { sink: Some(sink), ..self.clone() }
+    }
+
+    /// Emits one event; ready at once in production.
+    ///
+    /// The event is made only if somebody will see it. A sink that fails or panics is logged, no more (E13).
+    pub async fn emit(&self, subject: &Subject, kind: impl FnOnce() -> EventKind) {
+        if let Some(acting) = self.record(subject, kind) {
+            acting.await;
+        }
+    }
+
+    /// Records without a point for the world to act, for what is emitted where nothing may wait (in `Drop`).
+    pub(crate) fn record(
+        &self,
+        subject: &Subject,
+        kind: impl FnOnce() -> EventKind,
+    ) -> Option<futures_core::future::BoxFuture<'static, ()>> {
+        let mirrored = mirror::is_on();
+        let gate = self.env.gate();
+        if self.sink.is_none() && gate.is_none() && !mirrored {
+            return None;
+        }
+        let kind = kind();
+        // Held while the sink takes the event, so that sinks see the order of the sequence.
+        let mut sequence = self.sequence.lock();
+        let event = Event {
+            sequence: *sequence,
+            at: self.env.now(),
+            run_id: Arc::clone(&subject.run_id),
+            call_id: subject.call_id.clone(),
+            parent_id: subject.parent_id.clone(),
+            kind,
+        };
+        *sequence += 1;
+        if let Some(sink) = &self.sink {
+            deliver(&**sink, &event);
+        }
+        drop(sequence);
+        if mirrored {
+            mirror::record(&event);
+        }
+        gate.and_then(|gate| gate.pass(&event))
+    }
+}
+
+fn deliver(sink: &dyn Sink, event: &Event) {
+    match catch_unwind(AssertUnwindSafe(|| sink.record(event))) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            tracing::warn!(event = event.kind.name(), "an event sink failed; the event is lost to it");
+            tracing::debug!(%error, "the event sink's error");
+        }
+        Err(_panic) => tracing::warn!(event = event.kind.name(), "an event sink panicked; the event is lost to it"),
+    }
+}
+
+impl fmt::Debug for Emitter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Emitter").field("next_sequence", &*self.sequence.lock()).finish_non_exhaustive()
+    }
+}

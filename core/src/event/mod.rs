@@ -1,0 +1,18 @@
+//! The one vocabulary: every step that matters, said as an event.
+//!
+//! Tests assert on events, traces are made of them, `tracing` mirrors them, and a simulated world may act at the point
+//! where one is emitted. Events carry no arguments, results, reasons or cause texts: those may be secret.
+
+mod catalogue;
+mod emitter;
+mod gate;
+mod log;
+mod mirror;
+mod sink;
+
+pub use catalogue::{Event, EventKind};
+pub use emitter::{Emitter, Subject};
+pub use gate::Gate;
+pub use log::EventLog;
+pub(crate) use mirror::call_span;
+pub use sink::Sink;

@@ -1,0 +1,108 @@
+//! Run guards: how often tools may be called in one run.
+//!
+//! A pure machine: a call is checked when it arrives, and counted, after a second check, once it is certain to run (E2).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::tool::{CallError, ErrorKind};
+
+/// What makes two calls of a run the same call (E7).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Identity {
+    pub(super) call_id: Arc<str>,
+    pub(super) tool: Arc<str>,
+    pub(super) arguments: Arc<Value>,
+}
+
+/// The calls that a run has counted.
+#[derive(Debug, Default)]
+pub(super) struct Guards {
+    counted: BTreeMap<Arc<str>, Vec<Identity>>,
+    ran: Vec<Arc<str>>,
+    calls: u64,
+}
+
+impl Guards {
+    /// Whether the call may go on: `once_per_run`, then `max_calls`. A repeat always may.
+    pub(super) fn check(&self, call: &Identity, once_per_run: bool, calls_max: Option<u64>) -> Result<(), CallError> {
+        if self.has_counted(call) {
+            return Ok(());
+        }
+        if once_per_run && self.ran.contains(&call.tool) {
+            let message = format!("tool {:?} may run once in a run, and it did", &*call.tool);
+            return Err(CallError::new(ErrorKind::OncePerRun, message));
+        }
+        match calls_max {
+            Some(calls_max) if self.calls >= calls_max => {
+                Err(CallError::new(ErrorKind::MaxCalls, format!("the run has made all its {calls_max} calls")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks again and counts the call, unless it is a repeat.
+    pub(super) fn commit(
+        &mut self,
+        call: &Identity,
+        once_per_run: bool,
+        calls_max: Option<u64>,
+    ) -> Result<(), CallError> {
+        self.check(call, once_per_run, calls_max)?;
+        if self.has_counted(call) {
+            return Ok(());
+        }
+        self.calls += 1;
+        if once_per_run {
+            self.ran.push(Arc::clone(&call.tool));
+        }
+        self.counted.entry(Arc::clone(&call.call_id)).or_default().push(call.clone());
+        Ok(())
+    }
+
+    fn has_counted(&self, call: &Identity) -> bool {
+        self.counted.get(&call.call_id).is_some_and(|calls| calls.contains(call))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(id: &str, number: i64) -> Identity {
+        Identity { call_id: id.into(), tool: "pay".into(), arguments: Arc::new(json!({ "n": number })) }
+    }
+
+    #[test]
+    fn the_limit_is_inclusive_and_repeats_are_free() {
+        let mut guards = Guards::default();
+        guards.commit(&call("a", 1), false, Some(2)).unwrap();
+        guards.commit(&call("a", 1), false, Some(2)).unwrap();
+        guards.commit(&call("a", 2), false, Some(2)).unwrap();
+        assert_eq!(guards.commit(&call("b", 1), false, Some(2)).unwrap_err().kind, ErrorKind::MaxCalls);
+        guards.commit(&call("a", 2), false, Some(2)).unwrap();
+    }
+
+    #[test]
+    fn once_per_run_counts_at_commit_not_at_check() {
+        let mut guards = Guards::default();
+        guards.check(&call("a", 1), true, None).unwrap();
+        guards.check(&call("b", 1), true, None).unwrap();
+        guards.commit(&call("a", 1), true, None).unwrap();
+        assert_eq!(guards.commit(&call("b", 1), true, None).unwrap_err().kind, ErrorKind::OncePerRun);
+        guards.commit(&call("a", 1), true, None).unwrap();
+    }
+
+    #[test]
+    fn numbers_that_differ_in_kind_are_different_arguments() {
+        let mut guards = Guards::default();
+        let with = |arguments| Identity { arguments: Arc::new(arguments), ..call("a", 0) };
+        guards.commit(&with(json!({"a": 1, "b": 2})), false, Some(1)).unwrap();
+        guards.commit(&with(json!({"b": 2, "a": 1})), false, Some(1)).unwrap();
+        assert!(guards.commit(&with(json!({"a": 1.0, "b": 2})), false, Some(1)).is_err());
+    }
+}

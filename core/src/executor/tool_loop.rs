@@ -1,0 +1,228 @@
+//! Model and tools in turns, until an answer or a limit.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+
+use super::handle::Executor;
+use super::result::{Outcome, ToolResult};
+use crate::event::{EventKind, Subject};
+use crate::model::{
+    Delta, Message, ModelError, ModelRequest, ModelResponse, ModelTransport, ResponseBuilder, ToolDefinition, Usage,
+};
+use crate::tool::Interrupted;
+
+/// Sees the pieces of a streamed response as they come.
+pub type OnDelta = Arc<dyn Fn(&Delta) + Send + Sync>;
+
+/// How to run a tool loop.
+#[derive(Clone)]
+pub struct LoopOptions {
+    /// How many times the model may be asked. Default 16.
+    pub turns_max: u32,
+    /// Streams the responses, and hands out their pieces. Default: whole responses.
+    pub on_delta: Option<OnDelta>,
+}
+
+impl Default for LoopOptions {
+    fn default() -> Self {
+        Self { turns_max: 16, on_delta: None }
+    }
+}
+
+impl fmt::Debug for LoopOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("LoopOptions")
+            .field("turns_max", &self.turns_max)
+            .field("streams", &self.on_delta.is_some())
+            .finish()
+    }
+}
+
+/// Where a loop stopped.
+#[derive(Clone, Debug)]
+pub struct LoopOutcome {
+    /// Why it stopped.
+    pub end: LoopEnd,
+    /// The whole conversation, ready to go on from.
+    pub messages: Vec<Message>,
+    /// The results of all calls, in order.
+    pub results: Vec<ToolResult>,
+    /// Tokens read and written over all turns.
+    pub usage: Usage,
+    /// How many times the model was asked.
+    pub turns: u32,
+}
+
+/// Why a loop stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoopEnd {
+    /// The model answered without calling a tool; the last message has the text.
+    Answer,
+    /// The model still called tools in its last turn. Their results are in the conversation.
+    TurnLimit,
+    /// Calls wait for approval. The conversation ends with the model's calls; nothing of that turn's results is in it.
+    ///
+    /// Go on with the same conversation in the same run once the approvals are decided: calls that ran are repeats
+    /// (E7), pending ones ask again under the same approval id (E8).
+    Pending {
+        /// The approvals.
+        approval_ids: Vec<Arc<str>>,
+    },
+}
+
+/// A loop broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum LoopError {
+    /// The model failed.
+    #[error("turn {turn}: {error}")]
+    Model {
+        /// The turn, from 1.
+        turn: u32,
+        /// How it failed.
+        #[source]
+        error: ModelError,
+        /// The conversation up to the failed turn, ready to try again from.
+        messages: Vec<Message>,
+    },
+    /// Control flow passed through a call.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+impl Executor {
+    /// Asks the model, makes the calls it wants, and asks again with their results, until it answers.
+    ///
+    /// `request.tools` empty offers all registered tools. All calls are in one run: the context's, or a fresh one. A
+    /// request whose last message has calls without results makes those calls first.
+    ///
+    /// # Errors
+    /// [`LoopError`] if the model fails or control flow passes through a call.
+    pub async fn run_tool_loop(
+        &self,
+        transport: &dyn ModelTransport,
+        mut request: ModelRequest,
+        options: &LoopOptions,
+    ) -> Result<LoopOutcome, LoopError> {
+        if request.tools.is_empty() {
+            request.tools = self.registry().iter().map(|tool| ToolDefinition::from(tool.spec())).collect();
+        }
+        let run = self.enter_run();
+        let scoped = self.in_run(&run.state.id);
+        let subject = self.run_subject(&run);
+        let mut progress = Progress { usage: Usage::default(), results: Vec::new(), turns: 0 };
+        loop {
+            let calls = request.messages.last().map(|message| message.tool_calls.clone()).unwrap_or_default();
+            if !calls.is_empty() {
+                let results = scoped.run_many(calls).await?;
+                let approval_ids = approvals_of(&results);
+                if !approval_ids.is_empty() {
+                    progress.results.extend(results);
+                    return Ok(progress.end(LoopEnd::Pending { approval_ids }, request.messages));
+                }
+                let answers = results.iter().map(|result| Message::tool(&*result.call_id, result.to_model_text()));
+                request.messages.extend(answers);
+                progress.results.extend(results);
+            }
+            if progress.turns == options.turns_max {
+                return Ok(progress.end(LoopEnd::TurnLimit, request.messages));
+            }
+            progress.turns += 1;
+            let turn = progress.turns;
+            let mut response = match scoped.ask_model(transport, &request, options, &subject, turn).await {
+                Ok(response) => response,
+                Err(error) => return Err(LoopError::Model { turn, error, messages: request.messages }),
+            };
+            progress.usage.add(response.usage);
+            scoped.name_calls(&mut response);
+            let is_answer = response.message.tool_calls.is_empty();
+            request.messages.push(response.message);
+            if is_answer {
+                return Ok(progress.end(LoopEnd::Answer, request.messages));
+            }
+        }
+    }
+
+    fn in_run(&self, run_id: &str) -> Self {
+        let context = super::call::CallContext { run_id: run_id.to_owned(), ..(*self.context).clone() };
+        self.in_context(context)
+    }
+
+    /// Gives calls without an id one, so that their results can be told apart.
+    fn name_calls(&self, response: &mut ModelResponse) {
+        for call in response.message.tool_calls.iter_mut().filter(|call| call.id.is_empty()) {
+            call.id = self.env().next_id("call");
+        }
+    }
+
+    async fn ask_model(
+        &self,
+        transport: &dyn ModelTransport,
+        request: &ModelRequest,
+        options: &LoopOptions,
+        subject: &Subject,
+        turn: u32,
+    ) -> Result<ModelResponse, ModelError> {
+        let model: Arc<str> = request.model.as_str().into();
+        let emitter = self.emitter();
+        emitter.emit(subject, || EventKind::ModelStarted { model: Arc::clone(&model), turn }).await;
+        let response = match &options.on_delta {
+            None => transport.complete(request).await,
+            Some(on_delta) => stream(transport, request, &**on_delta).await,
+        };
+        let (usage, tool_calls) = match &response {
+            Ok(response) => (response.usage, response.message.tool_calls.len()),
+            Err(_) => (Usage::default(), 0),
+        };
+        emitter
+            .emit(subject, || EventKind::ModelFinished {
+                model,
+                turn,
+                status: if response.is_ok() { "ok" } else { "error" },
+                error: response.as_ref().err().map(|error| error.kind.as_str()),
+                tool_calls,
+                input_tokens: usage.input_tokens,
+                output_tokens: usage.output_tokens,
+            })
+            .await;
+        response
+    }
+}
+
+/// What a loop has gathered so far.
+struct Progress {
+    usage: Usage,
+    results: Vec<ToolResult>,
+    turns: u32,
+}
+
+impl Progress {
+    fn end(self, end: LoopEnd, messages: Vec<Message>) -> LoopOutcome {
+        LoopOutcome { end, messages, results: self.results, usage: self.usage, turns: self.turns }
+    }
+}
+
+fn approvals_of(results: &[ToolResult]) -> Vec<Arc<str>> {
+    let pending = results.iter().filter_map(|result| match &result.outcome {
+        Outcome::Pending { approval_id } => Some(Arc::clone(approval_id)),
+        _ => None,
+    });
+    pending.collect()
+}
+
+async fn stream(
+    transport: &dyn ModelTransport,
+    request: &ModelRequest,
+    on_delta: &(dyn Fn(&Delta) + Send + Sync),
+) -> Result<ModelResponse, ModelError> {
+    let mut deltas = transport.stream(request).await?;
+    let mut builder = ResponseBuilder::default();
+    while let Some(delta) = deltas.next().await {
+        let delta = delta?;
+        on_delta(&delta);
+        builder.push(delta)?;
+    }
+    builder.finish()
+}

@@ -1,0 +1,11 @@
+//! Models: what they are asked, what they answer, and the transport between.
+
+mod error;
+mod message;
+mod stream;
+mod transport;
+
+pub use error::{ModelError, ModelErrorKind};
+pub use message::{FinishReason, Message, ModelRequest, ModelResponse, Role, ToolDefinition, Usage};
+pub use stream::{Delta, ResponseBuilder};
+pub use transport::ModelTransport;
