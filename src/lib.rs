@@ -1,1 +1,34 @@
-//! Facade.
+//! Windtunnel tests AI agents in a deterministic simulated world.
+//!
+//! It runs the agent's real code with the clock, chance, models and tools in the hands of a seed, so that a test can
+//! wait days in microseconds, fail on purpose, and repeat exactly.
+//!
+//! - [`executor`]: what happens between an agent's decision to call a tool and the result it gets.
+//! - [`tool`] and [`model`]: what agents call.
+//! - [`env`](mod@env): the one door to time, chance and identity; production and a world give different ones.
+//! - [`event`]: every step that matters, to assert on.
+//! - [`sim`]: worlds, scripts, and exploring seeds.
+//!
+//! ```
+//! use std::time::Duration;
+//! use windtunnel::executor::{Executor, ToolCall};
+//! use windtunnel::sim::World;
+//! use windtunnel::sim::script::{Failure, ScriptedTool, Step};
+//! use windtunnel::tool::{Registry, ToolSpec};
+//!
+//! let run = World::new(7).run(|world| async move {
+//!     let spec = ToolSpec { retries: 3, ..ToolSpec::new("fetch", "Fetches.", serde_json::json!({"type": "object"})) };
+//!     let script = [Step::fail(Failure::Foreign).after(Duration::from_secs(90)), Step::answer()];
+//!     let mut registry = Registry::new();
+//!     registry.register(ScriptedTool::new(spec, script)).unwrap();
+//!     let executor = Executor::builder(registry).env(world.env()).sink(world.trace()).build();
+//!     executor.run_call(ToolCall::new("fetch", serde_json::json!({}))).await.unwrap()
+//! });
+//! assert_eq!(run.outcome.unwrap().attempts, 2);
+//! assert!(run.elapsed > Duration::from_secs(90));
+//! ```
+
+pub use windtunnel_core::{BoxError, BoxFuture, BoxStream, env, event, executor, json, model, tool};
+
+/// Worlds, scripts, and exploring seeds.
+pub use windtunnel_sim as sim;

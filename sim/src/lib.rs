@@ -1,1 +1,15 @@
-//! Part of Windtunnel.
+//! The world: where time, chance, models and tools belong to a seed.
+//!
+//! [`World`] runs any async code on time that jumps from one event to the next. [`explore`] runs it over many seeds and
+//! reports the first that fails. [`script`] plays tools, reviewers and models.
+
+mod determinism;
+mod explore;
+pub mod script;
+mod trace;
+mod world;
+
+pub use determinism::Divergence;
+pub use explore::{Explored, FailingSeed, explore};
+pub use trace::Trace;
+pub use world::{Reaction, Run, World, WorldError, WorldHandle};

@@ -1,13 +1,14 @@
 //! Identity.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 /// A source of identifiers.
 pub trait Ids: Send + Sync {
     /// A new identifier that begins with `kind` and a hyphen, unique within the environment.
-    fn next_id(&self, kind: &'static str) -> String;
+    fn next_id(&self, kind: &'static str) -> Arc<str>;
 }
 
 /// Identifiers counted from one for each kind: `call-1`, `call-2`, `run-1`.
@@ -17,11 +18,11 @@ pub struct CountingIds {
 }
 
 impl Ids for CountingIds {
-    fn next_id(&self, kind: &'static str) -> String {
+    fn next_id(&self, kind: &'static str) -> Arc<str> {
         let mut last = self.last.lock();
         let count = last.entry(kind).or_insert(0);
         *count += 1;
-        format!("{kind}-{count}")
+        [kind, "-", &count.to_string()].concat().into()
     }
 }
 
@@ -32,6 +33,7 @@ mod tests {
     #[test]
     fn each_kind_counts_on_its_own() {
         let ids = CountingIds::default();
-        assert_eq!([ids.next_id("call"), ids.next_id("run"), ids.next_id("call")], ["call-1", "run-1", "call-2"]);
+        let given = [ids.next_id("call"), ids.next_id("run"), ids.next_id("call")];
+        assert_eq!(given.each_ref().map(|id| &**id), ["call-1", "run-1", "call-2"]);
     }
 }

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
 
-pub(crate) use blocking::panic_message;
-pub use blocking::{Blocking, BlockingError};
+pub use blocking::{Blocking, BlockingError, panic_message};
 pub use clock::{Clock, Elapsed, Timeout};
 pub use ids::{CountingIds, Ids};
 pub use rng::{Rng, unit_from_bits};
@@ -43,6 +43,7 @@ pub struct Env {
     ids: Arc<dyn Ids>,
     blocking: Arc<dyn Blocking>,
     gate: Option<Arc<dyn Gate>>,
+    event_sequence: Arc<Mutex<u64>>,
 }
 
 impl Env {
@@ -62,6 +63,7 @@ impl Env {
             ids: system.clone(),
             blocking: system,
             gate: None,
+            event_sequence: Arc::default(),
         }
     }
 
@@ -79,6 +81,7 @@ impl Env {
             ids: Arc::new(ids),
             blocking: Arc::new(blocking),
             gate: None,
+            event_sequence: Arc::default(),
         }
     }
 
@@ -147,7 +150,7 @@ impl Env {
     }
 
     /// A new identifier such as `call-…`, unique within the environment.
-    pub fn next_id(&self, kind: &'static str) -> String {
+    pub fn next_id(&self, kind: &'static str) -> Arc<str> {
         self.ids.next_id(kind)
     }
 
@@ -162,6 +165,11 @@ impl Env {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> BoxFuture<'static, Result<T, BlockingError>> {
         blocking::run(&*self.blocking, work)
+    }
+
+    /// The number of the next event. Clones share it, whatever parts they replace.
+    pub(crate) fn event_sequence(&self) -> &Mutex<u64> {
+        &self.event_sequence
     }
 
     pub(crate) fn gate(&self) -> Option<&dyn Gate> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -10,45 +11,37 @@ use serde_json::{Map, Value};
 ///
 /// Its JSON form is the line format of traces: `sequence`, `at_ns`, `run_id`, `call_id` and `parent_id` where there is
 /// one, `type`, `data`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Counts from 0 over all events of one executor, in the order of emission.
+    /// Counts from 0 over all events of one environment, in the order of emission.
     pub sequence: u64,
     /// The environment's monotonic time; nanoseconds as `at_ns` in JSON.
-    #[serde(rename = "at_ns", serialize_with = "as_nanoseconds")]
     pub at: Duration,
     /// The run.
     pub run_id: Arc<str>,
     /// The call, unless the event is the run's own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Arc<str>>,
     /// The enclosing call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<Arc<str>>,
     /// What happened.
-    #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// What happened, with its data. Durations are in seconds, costs in US dollars, attempts count from 1.
+/// What happened, with its data, which is its JSON form. Durations are in seconds, costs in US dollars, attempts count from 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", content = "data")]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum EventKind {
     /// A run scope was entered.
-    #[serde(rename = "run.started")]
     RunStarted {},
     /// A run scope was left; no event of the run follows.
-    #[serde(rename = "run.finished")]
     RunFinished {},
     /// A call arrived.
-    #[serde(rename = "tool.started")]
     ToolStarted {
         /// The tool's name.
         tool: Arc<str>,
     },
     /// An attempt is about to run.
-    #[serde(rename = "tool.attempt")]
     ToolAttempt {
         /// The tool's name.
         tool: Arc<str>,
@@ -56,7 +49,6 @@ pub enum EventKind {
         attempt: u32,
     },
     /// An attempt failed and another will follow.
-    #[serde(rename = "tool.retry")]
     ToolRetry {
         /// The tool's name.
         tool: Arc<str>,
@@ -66,7 +58,6 @@ pub enum EventKind {
         delay_s: f64,
     },
     /// A call has its result.
-    #[serde(rename = "tool.finished")]
     ToolFinished {
         /// The tool's name.
         tool: Arc<str>,
@@ -83,7 +74,6 @@ pub enum EventKind {
         duration_s: f64,
     },
     /// A call waits for a decision that comes later (E8).
-    #[serde(rename = "tool.pending")]
     ToolPending {
         /// The tool's name.
         tool: Arc<str>,
@@ -91,13 +81,11 @@ pub enum EventKind {
         approval_id: Arc<str>,
     },
     /// The cache had the value.
-    #[serde(rename = "tool.cache_hit")]
     ToolCacheHit {
         /// The tool's name.
         tool: Arc<str>,
     },
     /// A decision was asked for.
-    #[serde(rename = "approval.requested")]
     ApprovalRequested {
         /// The tool's name.
         tool: Arc<str>,
@@ -105,7 +93,6 @@ pub enum EventKind {
         approval_id: Arc<str>,
     },
     /// A decision came.
-    #[serde(rename = "approval.decided")]
     ApprovalDecided {
         /// The tool's name.
         tool: Arc<str>,
@@ -117,7 +104,6 @@ pub enum EventKind {
         edited: bool,
     },
     /// A model was asked for a turn.
-    #[serde(rename = "model.started")]
     ModelStarted {
         /// The model's name.
         model: Arc<str>,
@@ -125,7 +111,6 @@ pub enum EventKind {
         turn: u32,
     },
     /// A model answered or failed.
-    #[serde(rename = "model.finished")]
     ModelFinished {
         /// The model's name.
         model: Arc<str>,
@@ -193,16 +178,29 @@ impl Event {
     /// assert_eq!(event.data()["delay_s"], 0.5);
     /// ```
     pub fn data(&self) -> Map<String, Value> {
-        let Ok(Value::Object(mut tagged)) = serde_json::to_value(&self.kind) else { return Map::new() };
-        match tagged.remove("data") {
-            Some(Value::Object(data)) => data,
+        match serde_json::to_value(&self.kind) {
+            Ok(Value::Object(data)) => data,
             _ => Map::new(),
         }
     }
 }
 
-fn as_nanoseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("sequence", &self.sequence)?;
+        map.serialize_entry("at_ns", &u64::try_from(self.at.as_nanos()).unwrap_or(u64::MAX))?;
+        map.serialize_entry("run_id", &self.run_id)?;
+        if let Some(call_id) = &self.call_id {
+            map.serialize_entry("call_id", call_id)?;
+        }
+        if let Some(parent_id) = &self.parent_id {
+            map.serialize_entry("parent_id", parent_id)?;
+        }
+        map.serialize_entry("type", self.kind.name())?;
+        map.serialize_entry("data", &self.kind)?;
+        map.end()
+    }
 }
 
 #[cfg(test)]

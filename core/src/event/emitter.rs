@@ -4,8 +4,6 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::{Event, EventKind, Sink, mirror};
 use crate::env::Env;
 
@@ -22,21 +20,20 @@ pub struct Subject {
 
 /// Numbers and times events, records them, mirrors them to `tracing`, and lets the world act.
 ///
-/// Clones with another sink share the sequence, so that it orders all events of one executor.
+/// The sequence is the environment's: it orders all events of one world or process.
 #[derive(Clone)]
 pub struct Emitter {
     env: Env,
-    sequence: Arc<Mutex<u64>>,
     sink: Option<Arc<dyn Sink>>,
 }
 
 impl Emitter {
-    /// An emitter that counts from 0.
+    /// An emitter to `sink`, if there is one.
     pub fn new(env: Env, sink: Option<Arc<dyn Sink>>) -> Self {
-        Self { env, sequence: Arc::default(), sink }
+        Self { env, sink }
     }
 
-    /// The same sequence, to another sink.
+    /// An emitter to another sink.
     #[must_use]
     pub fn with_sink(&self, sink: Arc<dyn Sink>) -> Self {
         Self { sink: Some(sink), ..self.clone() }
@@ -64,7 +61,7 @@ impl Emitter {
         }
         let kind = kind();
         // Held while the sink takes the event, so that sinks see the order of the sequence.
-        let mut sequence = self.sequence.lock();
+        let mut sequence = self.env.event_sequence().lock();
         let event = Event {
             sequence: *sequence,
             at: self.env.now(),
@@ -98,6 +95,6 @@ fn deliver(sink: &dyn Sink, event: &Event) {
 
 impl fmt::Debug for Emitter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Emitter").field("next_sequence", &*self.sequence.lock()).finish_non_exhaustive()
+        formatter.debug_struct("Emitter").field("has_sink", &self.sink.is_some()).finish_non_exhaustive()
     }
 }

@@ -136,7 +136,7 @@ impl Flow<'_> {
         }
         let run_id: Arc<str> = if self.is_fresh_run { Arc::from("") } else { Arc::clone(&self.run.id) };
         let waited_for = self.engine.pending.lock().find(&run_id, &self.identity);
-        let approval_id = waited_for.unwrap_or_else(|| self.engine.env.next_id("approval").into());
+        let approval_id = waited_for.unwrap_or_else(|| self.engine.env.next_id("approval"));
         let decision = match preapproval {
             Some(decision) => decision,
             None => self.ask(Arc::clone(&approval_id), Arc::clone(&arguments)).await?,

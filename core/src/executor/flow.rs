@@ -80,7 +80,7 @@ pub(super) async fn execute(
         Target::Given(tool) => Some(tool),
     };
     let tool = prepared.map_or_else(|| call.name.into(), |prepared| Arc::clone(prepared.name()));
-    let call_id: Arc<str> = if call.id.is_empty() { engine.env.next_id("call").into() } else { call.id.into() };
+    let call_id: Arc<str> = if call.id.is_empty() { engine.env.next_id("call") } else { call.id.into() };
     let flow = Flow {
         executor,
         engine,

@@ -138,7 +138,7 @@ impl Executor {
         Fut: Future,
     {
         if context.run_id.is_empty() {
-            context.run_id = self.env().next_id("run");
+            context.run_id = self.env().next_id("run").to_string();
         }
         let scoped = self.in_context(context);
         let run = scoped.enter_run();
@@ -159,8 +159,8 @@ impl Executor {
     /// Enters the context's run, or a fresh one.
     pub(super) fn enter_run(&self) -> RunGuard {
         match self.context.run_id.as_str() {
-            "" => self.engine.runs.enter(&self.engine.env.next_id("run"), true),
-            run_id => self.engine.runs.enter(run_id, false),
+            "" => self.engine.runs.enter(self.engine.env.next_id("run"), true),
+            run_id => self.engine.runs.enter(run_id.into(), false),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -46,19 +45,12 @@ pub(super) struct RunState {
     pub(super) guards: Mutex<Guards>,
     pub(super) lock: FairLock,
     caps: BTreeMap<String, FairLock>,
-    in_flight: AtomicUsize,
 }
 
 impl RunState {
     fn new(id: Arc<str>, limits: &RunLimits) -> Self {
         let caps = limits.per_kind.iter().map(|(kind, cap)| (kind.clone(), FairLock::new(cap.get()))).collect();
-        Self {
-            id,
-            guards: Mutex::default(),
-            lock: FairLock::shared_or_exclusive(),
-            caps,
-            in_flight: AtomicUsize::new(0),
-        }
+        Self { id, guards: Mutex::default(), lock: FairLock::shared_or_exclusive(), caps }
     }
 
     pub(super) fn cap(&self, kind: &str) -> Option<&FairLock> {
@@ -77,15 +69,18 @@ pub(super) struct Runs {
 #[derive(Debug, Default)]
 struct Tracked {
     runs: BTreeMap<Arc<str>, Entry>,
-    /// The runs by their last use.
-    by_use: BTreeMap<u64, Arc<str>>,
-    uses: u64,
+    /// The runs without a call in flight, by the time they fell idle.
+    idle: BTreeMap<u64, Arc<str>>,
+    /// Counts the times that a run fell idle.
+    clock: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
     state: Arc<RunState>,
-    last_use: u64,
+    in_flight: usize,
+    /// Its key in `idle`; meaningful while nothing is in flight.
+    idle_since: u64,
 }
 
 impl Runs {
@@ -98,28 +93,20 @@ impl Runs {
     }
 
     /// Enters the run, which is then in flight until the guard is dropped. A `fresh` run is forgotten with its guard.
-    pub(super) fn enter(self: &Arc<Self>, run_id: &str, fresh: bool) -> RunGuard {
+    pub(super) fn enter(self: &Arc<Self>, run_id: Arc<str>, fresh: bool) -> RunGuard {
         let mut tracked = self.tracked.lock();
-        tracked.uses += 1;
-        let now = tracked.uses;
-        let state = match tracked.runs.get_mut(run_id) {
-            Some(entry) => {
-                let last_use = std::mem::replace(&mut entry.last_use, now);
-                let state = Arc::clone(&entry.state);
-                tracked.by_use.remove(&last_use);
-                state
-            }
-            None => {
-                let state = Arc::new(RunState::new(run_id.into(), &self.limits));
-                tracked.runs.insert(Arc::clone(&state.id), Entry { state: Arc::clone(&state), last_use: now });
-                state
-            }
-        };
-        tracked.by_use.insert(now, Arc::clone(&state.id));
-        state.in_flight.fetch_add(1, Ordering::Relaxed);
-        if tracked.runs.len() > self.tracked_max {
-            tracked.evict(self.tracked_max);
+        let Tracked { runs, idle, .. } = &mut *tracked;
+        let entry = runs.entry(run_id).or_insert_with_key(|run_id| Entry {
+            state: Arc::new(RunState::new(Arc::clone(run_id), &self.limits)),
+            in_flight: 0,
+            idle_since: 0,
+        });
+        if entry.in_flight == 0 {
+            idle.remove(&entry.idle_since);
         }
+        entry.in_flight += 1;
+        let state = Arc::clone(&entry.state);
+        tracked.evict(self.tracked_max);
         RunGuard { runs: Arc::clone(self), state, fresh }
     }
 
@@ -131,20 +118,36 @@ impl Runs {
 
 impl Tracked {
     fn remove(&mut self, run_id: &str) {
-        if let Some(entry) = self.runs.remove(run_id) {
-            self.by_use.remove(&entry.last_use);
+        if let Some(entry) = self.runs.remove(run_id)
+            && entry.in_flight == 0
+        {
+            self.idle.remove(&entry.idle_since);
         }
     }
 
-    /// Forgets the runs unused for longest, but none that has a call in flight.
+    /// Forgets the runs idle for longest, but none that has a call in flight.
     fn evict(&mut self, tracked_max: usize) {
-        let excess = self.runs.len().saturating_sub(tracked_max);
-        let idle = |run_id: &&Arc<str>| {
-            self.runs.get(*run_id).is_some_and(|entry| entry.state.in_flight.load(Ordering::Relaxed) == 0)
-        };
-        let old: Vec<_> = self.by_use.values().filter(idle).take(excess).cloned().collect();
-        for run_id in old {
-            self.remove(&run_id);
+        while self.runs.len() > tracked_max
+            && let Some((_, run_id)) = self.idle.pop_first()
+        {
+            self.runs.remove(&run_id);
+        }
+    }
+
+    /// One use of the run is over.
+    fn leave(&mut self, state: &Arc<RunState>, fresh: bool) {
+        let Some(entry) = self.runs.get_mut(&state.id) else { return };
+        if !Arc::ptr_eq(&entry.state, state) {
+            // The run was ended meanwhile, and another with its name began.
+            return;
+        }
+        entry.in_flight -= 1;
+        if fresh {
+            self.runs.remove(&state.id);
+        } else if entry.in_flight == 0 {
+            self.clock += 1;
+            entry.idle_since = self.clock;
+            self.idle.insert(self.clock, Arc::clone(&state.id));
         }
     }
 }
@@ -160,11 +163,8 @@ pub(super) struct RunGuard {
 impl Drop for RunGuard {
     fn drop(&mut self) {
         let mut tracked = self.runs.tracked.lock();
-        self.state.in_flight.fetch_sub(1, Ordering::Relaxed);
-        let is_ours = |entry: &Entry| Arc::ptr_eq(&entry.state, &self.state);
-        if self.fresh && tracked.runs.get(&self.state.id).is_some_and(is_ours) {
-            tracked.remove(&self.state.id);
-        }
+        tracked.leave(&self.state, self.fresh);
+        tracked.evict(self.runs.tracked_max);
     }
 }
 
@@ -179,35 +179,38 @@ mod tests {
     #[test]
     fn the_run_unused_for_longest_goes_first_but_never_one_in_flight() {
         let runs = Arc::new(Runs::new(RunLimits::default(), 2));
-        let busy = runs.enter("busy", false);
-        drop(runs.enter("a", false));
-        drop(runs.enter("b", false));
+        let busy = runs.enter("busy".into(), false);
+        drop(runs.enter("a".into(), false));
+        drop(runs.enter("b".into(), false));
         assert_eq!(known(&runs), ["b", "busy"]);
-        let also_busy = runs.enter("b", false);
-        drop(runs.enter("c", false));
+        let also_busy = runs.enter("b".into(), false);
+        drop(runs.enter("c".into(), false));
         // Both older runs are in flight, so the bound is exceeded until they are done.
         assert_eq!(known(&runs), ["b", "busy", "c"]);
-        drop((busy, also_busy));
-        drop(runs.enter("d", false));
-        assert_eq!(known(&runs), ["c", "d"]);
+        drop(also_busy);
+        // "c" fell idle before "b" did.
+        assert_eq!(known(&runs), ["b", "busy"]);
+        drop(busy);
+        drop(runs.enter("d".into(), false));
+        assert_eq!(known(&runs), ["busy", "d"]);
     }
 
     #[test]
     fn a_fresh_run_is_forgotten_with_its_guard() {
         let runs = Arc::new(Runs::new(RunLimits::default(), 8));
-        let outer = runs.enter("run-1", true);
-        let nested = runs.enter("run-1", false);
+        let outer = runs.enter("run-1".into(), true);
+        let nested = runs.enter("run-1".into(), false);
         assert!(Arc::ptr_eq(&outer.state, &nested.state));
         drop((nested, outer));
-        assert!(known(&runs).is_empty() && runs.tracked.lock().by_use.is_empty());
+        assert!(known(&runs).is_empty() && runs.tracked.lock().idle.is_empty());
     }
 
     #[test]
     fn an_ended_run_begins_anew() {
         let runs = Arc::new(Runs::new(RunLimits::default(), 8));
-        let old = runs.enter("run-1", false);
+        let old = runs.enter("run-1".into(), false);
         runs.end("run-1");
-        let new = runs.enter("run-1", false);
+        let new = runs.enter("run-1".into(), false);
         assert!(!Arc::ptr_eq(&old.state, &new.state));
         drop(old);
         assert_eq!(known(&runs), ["run-1"]);

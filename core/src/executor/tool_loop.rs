@@ -153,7 +153,7 @@ impl Executor {
     /// Gives calls without an id one, so that their results can be told apart.
     fn name_calls(&self, response: &mut ModelResponse) {
         for call in response.message.tool_calls.iter_mut().filter(|call| call.id.is_empty()) {
-            call.id = self.env().next_id("call");
+            call.id = self.env().next_id("call").to_string();
         }
     }
 

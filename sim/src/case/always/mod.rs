@@ -1,0 +1,13 @@
+//! Assertions over what a run came to, in the Common Expression Language (CEL).
+
+mod assertion;
+mod cost;
+mod deep_stack;
+mod expression;
+mod names;
+mod variables;
+
+pub use assertion::{AssertionOutcome, Offence};
+pub(super) use assertion::{Assertion, Each, judge};
+pub(super) use expression::Expression;
+pub(super) use variables::Variables;

@@ -1,0 +1,115 @@
+//! What an assertion can see of a run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cel::{Context, Env};
+use serde::ser::{Error, SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::cost::Size;
+use crate::case::Case;
+use crate::case::definition::spec_to_json;
+use crate::case::run::{CaseRun, FinishedCall, invocation_to_json, ledger_entry_to_json};
+
+/// The names that every assertion may use.
+pub(in crate::case) const NAMES: [&str; 7] =
+    ["results", "events", "ledger", "invocations", "tools", "elapsed_ms", "approval_requests"];
+
+/// The values of [`NAMES`] for one run.
+pub(in crate::case) struct Variables {
+    values: BTreeMap<&'static str, Value>,
+}
+
+impl Variables {
+    /// Reads those variables that are needed.
+    pub(super) fn of(case: &Case, run: &CaseRun, is_needed: impl Fn(&str) -> bool) -> Self {
+        let names = NAMES.into_iter().filter(|name| is_needed(name));
+        Self { values: names.map(|name| (name, value(name, case, run))).collect() }
+    }
+
+    /// The elements of a list variable.
+    pub(super) fn list(&self, name: &str) -> &[Value] {
+        self.values.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// The sizes of those variables that are needed.
+    pub(super) fn sizes(&self, is_needed: impl Fn(&str) -> bool) -> BTreeMap<&str, Size> {
+        let needed = self.values.iter().filter(|(name, _)| is_needed(name));
+        needed.map(|(name, value)| (*name, Size::of(value))).collect()
+    }
+
+    /// A context with those variables that are needed.
+    pub(super) fn context(
+        &self,
+        env: &Arc<Env>,
+        is_needed: impl Fn(&str) -> bool,
+    ) -> Result<Context<'static, 'static>, String> {
+        let mut context = Context::with_env(Arc::clone(env));
+        for (name, value) in self.values.iter().filter(|(name, _)| is_needed(name)) {
+            bind(&mut context, name, value)?;
+        }
+        Ok(context)
+    }
+}
+
+/// Gives a variable of a context its value.
+pub(super) fn bind(context: &mut Context<'_, '_>, name: &str, value: &Value) -> Result<(), String> {
+    let value = cel::to_value(ForCel(value)).map_err(|error| format!("{name} cannot be shown to CEL: {error}"))?;
+    context.add_variable_from_value(name, value);
+    Ok(())
+}
+
+fn value(name: &str, case: &Case, run: &CaseRun) -> Value {
+    match name {
+        "results" => {
+            let finished = run.calls.iter().enumerate().filter_map(|(index, call)| Some((index, call.as_ref()?)));
+            finished.map(|(index, call)| result(case, index, call)).collect()
+        }
+        "events" => run.trace().iter().map(|event| serde_json::to_value(event).unwrap_or_default()).collect(),
+        "ledger" => run.ledger.iter().map(ledger_entry_to_json).collect(),
+        "invocations" => run.invocations.iter().map(invocation_to_json).collect(),
+        "tools" => case.tools.iter().map(|tool| (tool.spec.name.clone(), spec_to_json(&tool.spec))).collect(),
+        "elapsed_ms" => json!(run.elapsed().as_secs_f64() * 1e3),
+        "approval_requests" => json!(run.approval_requests),
+        _ => Value::Null,
+    }
+}
+
+/// A call with the place it has in the file, and how often its tool may try again.
+fn result(case: &Case, index: usize, call: &FinishedCall) -> Value {
+    let mut result = call.to_json();
+    result["index"] = json!(index);
+    result["retries"] = json!(case.tool(&call.result.tool).map_or(0, |spec| spec.retries));
+    result
+}
+
+/// A JSON value as CEL reads it: integers are signed where they fit, so that arithmetic does not mix two types.
+struct ForCel<'a>(&'a Value);
+
+impl Serialize for ForCel<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(truth) => serializer.serialize_bool(*truth),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+                (Some(signed), ..) => serializer.serialize_i64(signed),
+                (None, Some(unsigned), _) => serializer.serialize_u64(unsigned),
+                (None, None, Some(float)) => serializer.serialize_f64(float),
+                (None, None, None) => Err(S::Error::custom("a number that is none")),
+            },
+            Value::Array(elements) => {
+                let mut list = serializer.serialize_seq(Some(elements.len()))?;
+                elements.iter().try_for_each(|element| list.serialize_element(&ForCel(element)))?;
+                list.end()
+            }
+            Value::Object(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                members.iter().try_for_each(|(name, member)| map.serialize_entry(name, &ForCel(member)))?;
+                map.end()
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A case, its calls and the rules around them.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::number::{Cap, Milliseconds, Unit};
+use super::{WireExpect, WireTool, present};
+
+/// A case of kind `calls`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::case) struct WireCase {
+    pub(in crate::case) id: Option<String>,
+    /// Checked before the rest, since another kind has other fields.
+    #[serde(rename = "kind")]
+    pub(in crate::case) _kind: Option<String>,
+    pub(in crate::case) tools: Vec<WireTool>,
+    #[serde(default)]
+    pub(in crate::case) backoff: WireBackoff,
+    pub(in crate::case) rng: Option<Unit>,
+    #[serde(default)]
+    pub(in crate::case) seed: u64,
+    #[serde(default)]
+    pub(in crate::case) run_limits: WireRunLimits,
+    pub(in crate::case) approval_port: Option<bool>,
+    #[serde(default)]
+    pub(in crate::case) approvals: Vec<WireApproval>,
+    pub(in crate::case) calls: Vec<WireCall>,
+    #[serde(default)]
+    pub(in crate::case) batch: bool,
+    pub(in crate::case) expect: Option<WireExpect>,
+    #[serde(default)]
+    pub(in crate::case) always: Vec<WireAlways>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::case) struct WireBackoff {
+    pub(in crate::case) base_s: Option<f64>,
+    pub(in crate::case) max_s: Option<f64>,
+    pub(in crate::case) multiplier: Option<f64>,
+    pub(in crate::case) jitter: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::case) struct WireRunLimits {
+    pub(in crate::case) max_calls: Option<u64>,
+    #[serde(default)]
+    pub(in crate::case) per_kind: IndexMap<String, Cap>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::case) struct WireApproval {
+    pub(in crate::case) decision: WireDecision,
+    pub(in crate::case) reason: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    pub(in crate::case) edited_arguments: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::case) enum WireDecision {
+    Approve,
+    Deny,
+    Pending,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::case) struct WireCall {
+    pub(in crate::case) id: Option<String>,
+    pub(in crate::case) name: String,
+    #[serde(default = "no_arguments")]
+    pub(in crate::case) arguments: Value,
+    pub(in crate::case) wait_ms: Option<Milliseconds>,
+}
+
+fn no_arguments() -> Value {
+    Value::Object(serde_json::Map::new())
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::case) struct WireAlways {
+    pub(in crate::case) name: Option<String>,
+    pub(in crate::case) each: Option<WireEach>,
+    pub(in crate::case) that: String,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::case) enum WireEach {
+    Results,
+    Events,
+    Ledger,
+    Invocations,
+}

@@ -1,0 +1,104 @@
+//! The world's clock: exact in nanoseconds, standing still while anything can run.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::{Duration, SystemTime};
+
+use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use windtunnel_core::env::{Blocking, Clock};
+
+use super::timers::{TimerKey, Timers};
+
+/// What the clock's users and the driver share.
+#[derive(Debug, Default)]
+pub(super) struct Time {
+    now_ns: AtomicU64,
+    /// When the world began on tokio's clock.
+    began: OnceLock<Instant>,
+    pub(super) timers: Mutex<Timers>,
+}
+
+impl Time {
+    pub(super) fn now_ns(&self) -> u64 {
+        self.now_ns.load(Ordering::Relaxed)
+    }
+
+    /// When the world began on tokio's clock: at the first call. Only inside the world's runtime.
+    #[expect(clippy::disallowed_methods, reason = "the world's clock and tokio's paused clock are one")]
+    pub(super) fn began(&self) -> Instant {
+        *self.began.get_or_init(Instant::now)
+    }
+
+    /// Takes over the time of tokio's paused clock. Only inside the world's runtime.
+    pub(super) fn follow_tokio(&self) {
+        let now_ns = u64::try_from(self.began().elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.now_ns.store(now_ns, Ordering::Relaxed);
+    }
+}
+
+/// A world's clock, and the place of its blocking work: it runs at once and takes no time.
+#[derive(Clone, Debug)]
+pub(super) struct WorldClock {
+    pub(super) time: Arc<Time>,
+    pub(super) epoch: SystemTime,
+}
+
+impl Clock for WorldClock {
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.time.now_ns())
+    }
+
+    fn wall(&self) -> SystemTime {
+        self.epoch.checked_add(self.now()).unwrap_or(self.epoch)
+    }
+
+    fn until(&self, deadline: Duration) -> BoxFuture<'static, ()> {
+        match u64::try_from(deadline.as_nanos()) {
+            Ok(deadline_ns) => Box::pin(Until { time: Arc::clone(&self.time), deadline_ns, armed: None }),
+            // Past the end of the clock, in over 500 years: never.
+            Err(_) => Box::pin(std::future::pending()),
+        }
+    }
+}
+
+impl Blocking for WorldClock {
+    fn run(&self, work: Box<dyn FnOnce() + Send>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { work() })
+    }
+}
+
+/// Waits for one deadline; armed when first polled.
+struct Until {
+    time: Arc<Time>,
+    deadline_ns: u64,
+    armed: Option<TimerKey>,
+}
+
+impl Future for Until {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.time.now_ns() >= this.deadline_ns {
+            return Poll::Ready(());
+        }
+        let mut timers = this.time.timers.lock();
+        match this.armed {
+            Some(key) => timers.rewake(key, context.waker()),
+            None => this.armed = Some(timers.arm(this.deadline_ns, context.waker().clone())),
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Until {
+    fn drop(&mut self) {
+        if let Some(key) = self.armed {
+            self.time.timers.lock().disarm(key);
+        }
+    }
+}

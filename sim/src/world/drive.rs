@@ -1,0 +1,175 @@
+//! The driver: polls the scenario, and moves time when nothing else can run.
+//!
+//! The world's own timers are exact; tokio's have a grain of 1 ms and cannot be asked for the next one. So time moves in
+//! two steps: tokio moves its paused clock to the last whole millisecond before the next own deadline, which gives
+//! timers of library code their turn, and the driver goes the rest itself. tokio calls a hook before it parks, when
+//! nothing is left to run: only there does time move.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Sleep;
+
+use super::clock::Time;
+use super::run::WorldError;
+use crate::Trace;
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// How often the scenario may be polled without time moving: it spins if it never waits for anything.
+const POLLS_AT_ONE_INSTANT_MAX: u64 = 1_000_000;
+
+/// The limits of a world.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) time_ns: u64,
+    pub(super) events_max: usize,
+}
+
+/// Moves time. Shared by the park hook, which calls it, and the driver, which sees what came of it.
+#[derive(Debug)]
+pub(super) struct TimeMover {
+    time: Arc<Time>,
+    trace: Trace,
+    limits: Limits,
+    /// Brings tokio's clock to a whole millisecond. There is none before the driver began.
+    sleep: Option<Pin<Box<Sleep>>>,
+    heading_for_ns: u64,
+    root: Waker,
+    ended: Option<WorldError>,
+}
+
+impl TimeMover {
+    pub(super) fn new(time: Arc<Time>, trace: Trace, limits: Limits) -> Self {
+        let root = Waker::noop().clone();
+        Self { time, trace, limits, sleep: None, heading_for_ns: 0, root, ended: None }
+    }
+
+    /// Nothing is left to run: moves time towards the next deadline, or fires the timer that is due.
+    pub(super) fn nothing_to_run(&mut self) {
+        if self.sleep.is_none() || self.ended.is_some() {
+            return;
+        }
+        if let Err(error) = self.move_time() {
+            self.ended = Some(error);
+            self.root.wake_by_ref();
+        }
+    }
+
+    fn move_time(&mut self) -> Result<(), WorldError> {
+        if self.trace.len() > self.limits.events_max {
+            return Err(WorldError::TooManyEvents { events_max: self.limits.events_max });
+        }
+        let next_ns = self.time.timers.lock().next_deadline_ns();
+        let target_ns = next_ns.unwrap_or(u64::MAX).min(self.limits.time_ns);
+        let now_ns = self.time.now_ns();
+        let tick_ns = target_ns - target_ns % NANOS_PER_MILLI;
+        if tick_ns > now_ns {
+            // tokio counts whole milliseconds from wherever its clock stands: put it on one first. Its timers that are
+            // due there come before those of the world.
+            let whole_ns = now_ns.next_multiple_of(NANOS_PER_MILLI);
+            self.advance_tokio(whole_ns - now_ns);
+            self.head_for(if whole_ns > now_ns { whole_ns } else { tick_ns });
+            return Ok(());
+        }
+        match next_ns {
+            Some(next_ns) if next_ns < self.limits.time_ns => {
+                self.advance_tokio(next_ns.saturating_sub(now_ns));
+                let due = self.time.timers.lock().fire(next_ns);
+                due.into_iter().for_each(Waker::wake);
+                // Whoever armed the timer may have lost interest: then this keeps tokio from parking for good.
+                self.root.wake_by_ref();
+                Ok(())
+            }
+            Some(_) => Err(WorldError::TimeLimit { limit: Duration::from_nanos(self.limits.time_ns) }),
+            None => Err(WorldError::Stuck),
+        }
+    }
+
+    /// Lets tokio move its clock to a whole millisecond, or to the first of its own timers before that.
+    fn head_for(&mut self, tick_ns: u64) {
+        if self.heading_for_ns == tick_ns {
+            return;
+        }
+        self.heading_for_ns = tick_ns;
+        if let Some(sleep) = &mut self.sleep {
+            sleep.as_mut().reset(self.time.began() + Duration::from_nanos(tick_ns));
+            // tokio parks no longer than to this timer, whomever it wakes.
+            let _armed = sleep.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        }
+    }
+
+    /// Moves tokio's paused clock, and the world's with it, by exactly this much.
+    fn advance_tokio(&self, by_ns: u64) {
+        if by_ns == 0 {
+            return;
+        }
+        let advance = std::pin::pin!(tokio::time::advance(Duration::from_nanos(by_ns)));
+        // The first poll moves the clock; the rest only yields.
+        let _yielded = advance.poll(&mut Context::from_waker(Waker::noop()));
+        self.time.follow_tokio();
+    }
+}
+
+/// Drives one scenario to its end.
+pub(super) struct Drive<F> {
+    scenario: Pin<Box<F>>,
+    mover: Arc<Mutex<TimeMover>>,
+    polls: Polls,
+}
+
+/// How often the scenario was polled since time moved.
+#[derive(Default)]
+struct Polls {
+    now_ns: u64,
+    count: u64,
+}
+
+impl<F: Future> Drive<F> {
+    /// Must be made inside the world's runtime.
+    #[expect(clippy::disallowed_methods, reason = "the driver moves tokio's paused clock")]
+    pub(super) fn new(scenario: F, mover: Arc<Mutex<TimeMover>>) -> Self {
+        {
+            let mut mover = mover.lock();
+            mover.sleep = Some(Box::pin(tokio::time::sleep_until(mover.time.began())));
+        }
+        Self { scenario: Box::pin(scenario), mover, polls: Polls::default() }
+    }
+}
+
+impl Polls {
+    fn count(&mut self, now_ns: u64) -> u64 {
+        if now_ns > self.now_ns {
+            *self = Self { now_ns, count: 0 };
+        }
+        self.count += 1;
+        self.count
+    }
+}
+
+impl<F: Future> Future for Drive<F> {
+    type Output = Result<F::Output, WorldError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let now_ns = {
+            let mut mover = this.mover.lock();
+            if let Some(error) = mover.ended.take() {
+                return Poll::Ready(Err(error));
+            }
+            mover.root.clone_from(context.waker());
+            mover.time.now_ns()
+        };
+        if let Poll::Ready(output) = this.scenario.as_mut().poll(context) {
+            return Poll::Ready(Ok(output));
+        }
+        let polls = this.polls.count(now_ns);
+        if polls > POLLS_AT_ONE_INSTANT_MAX {
+            return Poll::Ready(Err(WorldError::Spinning { polls }));
+        }
+        Poll::Pending
+    }
+}

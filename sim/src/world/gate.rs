@@ -1,0 +1,45 @@
+//! What a world does at an event.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use windtunnel_core::env::Clock;
+use windtunnel_core::event::{Event, Gate};
+
+use super::clock::WorldClock;
+
+/// What the world does when an event is emitted, before the step that it announces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// Nothing.
+    Continue,
+    /// The step waits.
+    Delay(Duration),
+    /// The step never comes.
+    Freeze,
+}
+
+pub(super) type React = Arc<dyn Fn(&Event) -> Reaction + Send + Sync>;
+
+pub(super) struct WorldGate {
+    pub(super) clock: WorldClock,
+    pub(super) react: React,
+}
+
+impl Gate for WorldGate {
+    fn pass(&self, event: &Event) -> Option<BoxFuture<'static, ()>> {
+        match (self.react)(event) {
+            Reaction::Continue => None,
+            Reaction::Delay(duration) => Some(self.clock.until(self.clock.now().saturating_add(duration))),
+            Reaction::Freeze => Some(Box::pin(std::future::pending())),
+        }
+    }
+}
+
+impl fmt::Debug for WorldGate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("WorldGate").finish_non_exhaustive()
+    }
+}

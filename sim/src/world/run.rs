@@ -1,0 +1,247 @@
+//! Running a scenario in a world.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::FutureExt;
+use parking_lot::Mutex;
+use windtunnel_core::env::{CountingIds, Env};
+use windtunnel_core::event::Event;
+
+use super::clock::{Time, WorldClock};
+use super::drive::{Drive, Limits, TimeMover};
+use super::gate::{React, Reaction, WorldGate};
+use super::handle::WorldHandle;
+use super::streams::Streams;
+use crate::{Divergence, Trace};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A world to run scenarios in. Everything that could differ from run to run follows from its seed.
+///
+/// ```
+/// use std::time::Duration;
+/// use windtunnel_sim::World;
+///
+/// let run = World::new(7).run(|world| async move {
+///     world.env().sleep(Duration::from_secs(30 * 24 * 60 * 60)).await;
+///     world.env().now()
+/// });
+/// assert_eq!(run.outcome?, Duration::from_secs(30 * 24 * 60 * 60));
+/// # Ok::<(), windtunnel_sim::WorldError>(())
+/// ```
+#[derive(Clone)]
+pub struct World {
+    seed: u64,
+    epoch: SystemTime,
+    time_limit: Duration,
+    events_max: usize,
+    react: Option<React>,
+}
+
+/// What came of a scenario.
+#[derive(Debug)]
+#[must_use = "the outcome says whether the scenario came to its end"]
+pub struct Run<T> {
+    /// The world's seed.
+    pub seed: u64,
+    /// What the scenario gave, or why it came to no end.
+    pub outcome: Result<T, WorldError>,
+    /// The events that were recorded in the world's trace.
+    pub trace: Vec<Event>,
+    /// The digest of the trace: equal for equal traces, in any process.
+    pub digest: String,
+    /// How long it took on the world's clock.
+    pub elapsed: Duration,
+}
+
+/// A scenario came to no end.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// It panicked, as a failed assertion does.
+    #[error("the scenario panicked: {message}")]
+    Panicked {
+        /// The panic's text.
+        message: String,
+    },
+    /// Everything waits and no timer is armed.
+    #[error("nothing is left to happen: every task waits, and none for a time before the world's limit")]
+    Stuck,
+    /// The world's time ran out.
+    #[error("the world's time ran out after {limit:?}; an endless retry, or raise `World::time_limit`")]
+    TimeLimit {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The trace is too long.
+    #[error("over {events_max} events; an endless loop, or raise `World::events_max`")]
+    TooManyEvents {
+        /// The limit.
+        events_max: usize,
+    },
+    /// The scenario never waits for anything.
+    #[error("the scenario was polled {polls} times without time moving: it wakes itself and never waits")]
+    Spinning {
+        /// How often it was polled.
+        polls: u64,
+    },
+    /// The system has no thread or runtime for the world.
+    #[error("the world's thread did not start")]
+    Thread(#[source] std::io::Error),
+}
+
+impl World {
+    /// A world with this seed, that begins on 2025-01-01 and lasts at most a year.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            epoch: SystemTime::UNIX_EPOCH + 20_089 * DAY,
+            time_limit: 365 * DAY,
+            events_max: 1_000_000,
+            react: None,
+        }
+    }
+
+    /// What the wall clock shows when the world begins. Default: 2025-01-01T00:00:00Z.
+    #[must_use]
+    pub fn epoch(self, epoch: SystemTime) -> Self {
+        Self { epoch, ..self }
+    }
+
+    /// How long the world lasts on its own clock. Default: 365 days.
+    #[must_use]
+    pub fn time_limit(self, time_limit: Duration) -> Self {
+        Self { time_limit, ..self }
+    }
+
+    /// How many events the trace may have. Default: one million.
+    #[must_use]
+    pub fn events_max(self, events_max: usize) -> Self {
+        Self { events_max, ..self }
+    }
+
+    /// Lets the world act at events: the step that an event announces waits for the reaction.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windtunnel_sim::{Reaction, World};
+    ///
+    /// let slow_retries = World::new(7).on_event(|event| match event.kind.name() {
+    ///     "tool.retry" => Reaction::Delay(Duration::from_secs(60)),
+    ///     _ => Reaction::Continue,
+    /// });
+    /// ```
+    #[must_use]
+    pub fn on_event(self, react: impl Fn(&Event) -> Reaction + Send + Sync + 'static) -> Self {
+        Self { react: Some(Arc::new(react)), ..self }
+    }
+
+    /// Runs a scenario on a thread of its own.
+    ///
+    /// Tasks spawned with `tokio::spawn` inside the scenario run in the world too, and are dropped when it ends. Timers
+    /// of tokio follow the world's time, with tokio's grain of 1 ms. Real input and output has no place in a world.
+    pub fn run<T, F, Fut>(&self, scenario: F) -> Run<T>
+    where
+        T: Send,
+        F: FnOnce(WorldHandle) -> Fut + Send,
+        Fut: Future<Output = T>,
+    {
+        let time = Arc::new(Time::default());
+        let trace = Trace::new();
+        let outcome = self.on_thread(&time, &trace, scenario);
+        Run {
+            seed: self.seed,
+            outcome,
+            trace: trace.events(),
+            digest: trace.digest(),
+            elapsed: Duration::from_nanos(time.now_ns()),
+        }
+    }
+
+    /// Runs a scenario twice and compares the traces.
+    ///
+    /// # Errors
+    /// [`Divergence`] with the first event that differs: something in the scenario does not follow from the seed.
+    pub fn check_determinism<T, F, Fut>(&self, scenario: F) -> Result<Run<T>, Box<Divergence>>
+    where
+        T: Send,
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = T>,
+    {
+        let first = self.run(&scenario);
+        let second = self.run(&scenario);
+        match Divergence::between(&first, &second) {
+            None => Ok(first),
+            Some(divergence) => Err(Box::new(divergence)),
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "each run has a fresh thread, so that no thread-local state crosses")]
+    fn on_thread<T, F, Fut>(&self, time: &Arc<Time>, trace: &Trace, scenario: F) -> Result<T, WorldError>
+    where
+        T: Send,
+        F: FnOnce(WorldHandle) -> Fut + Send,
+        Fut: Future<Output = T>,
+    {
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("windtunnel-world".to_owned());
+            let thread =
+                thread.spawn_scoped(scope, || self.drive(time, trace, scenario)).map_err(WorldError::Thread)?;
+            thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)))
+        })
+    }
+
+    fn drive<T, F, Fut>(&self, time: &Arc<Time>, trace: &Trace, scenario: F) -> Result<T, WorldError>
+    where
+        F: FnOnce(WorldHandle) -> Fut,
+        Fut: Future<Output = T>,
+    {
+        let limits = Limits {
+            time_ns: u64::try_from(self.time_limit.as_nanos()).unwrap_or(u64::MAX),
+            events_max: self.events_max,
+        };
+        let mover = Arc::new(Mutex::new(TimeMover::new(Arc::clone(time), trace.clone(), limits)));
+        let runtime = {
+            let (parking, unparking) = (Arc::clone(&mover), Arc::clone(time));
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.enable_time().start_paused(true);
+            builder.on_thread_park(move || parking.lock().nothing_to_run());
+            builder.on_thread_unpark(move || unparking.follow_tokio());
+            builder.build().map_err(WorldError::Thread)?
+        };
+        let handle = WorldHandle { seed: self.seed, env: self.env(time), trace: trace.clone() };
+        runtime.block_on(async move {
+            // The scenario begins inside the driver, so that its first step sees the world too.
+            let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
+            let ended = Drive::new(scenario, mover).await?;
+            ended.map_err(|payload| panicked(&*payload))
+        })
+    }
+
+    fn env(&self, time: &Arc<Time>) -> Env {
+        let clock = WorldClock { time: Arc::clone(time), epoch: self.epoch };
+        let env = Env::from_parts(clock.clone(), Streams::new(self.seed), CountingIds::default(), clock.clone());
+        match &self.react {
+            Some(react) => env.with_gate(WorldGate { clock, react: Arc::clone(react) }),
+            None => env,
+        }
+    }
+}
+
+fn panicked(payload: &(dyn std::any::Any + Send)) -> WorldError {
+    WorldError::Panicked { message: windtunnel_core::env::panic_message(payload).to_owned() }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("World")
+            .field("seed", &self.seed)
+            .field("epoch", &self.epoch)
+            .field("time_limit", &self.time_limit)
+            .field("events_max", &self.events_max)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,66 @@
+//! The world's timers: by deadline in nanoseconds, then by the order of arming.
+
+use std::collections::BTreeMap;
+use std::task::Waker;
+
+/// A timer's place.
+pub(super) type TimerKey = (u64, u64);
+
+/// Which timers are armed. Knows no clock.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    armed: BTreeMap<TimerKey, Waker>,
+    order: u64,
+}
+
+impl Timers {
+    pub(super) fn arm(&mut self, deadline_ns: u64, waker: Waker) -> TimerKey {
+        let key = (deadline_ns, self.order);
+        self.order += 1;
+        self.armed.insert(key, waker);
+        key
+    }
+
+    /// Gives an armed timer another waker. A timer that has fired stays so.
+    pub(super) fn rewake(&mut self, key: TimerKey, waker: &Waker) {
+        if let Some(armed) = self.armed.get_mut(&key) {
+            armed.clone_from(waker);
+        }
+    }
+
+    pub(super) fn disarm(&mut self, key: TimerKey) {
+        self.armed.remove(&key);
+    }
+
+    pub(super) fn next_deadline_ns(&self) -> Option<u64> {
+        self.armed.first_key_value().map(|((deadline_ns, _), _)| *deadline_ns)
+    }
+
+    /// Takes out the first timer, if it is due.
+    pub(super) fn fire(&mut self, now_ns: u64) -> Option<Waker> {
+        let first = self.armed.first_entry()?;
+        (first.key().0 <= now_ns).then(|| first.remove())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_fire_by_deadline_and_then_by_order_of_arming() {
+        let mut timers = Timers::default();
+        let waker = Waker::noop();
+        let late = timers.arm(2, waker.clone());
+        let early = timers.arm(1, waker.clone());
+        let also_late = timers.arm(2, waker.clone());
+        assert!(early < late && late < also_late);
+        assert!(timers.fire(0).is_none());
+        assert!(timers.fire(1).is_some());
+        assert!(timers.fire(1).is_none());
+        timers.disarm(late);
+        assert_eq!(timers.next_deadline_ns(), Some(2));
+        assert!(timers.fire(5).is_some());
+        assert_eq!(timers.next_deadline_ns(), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! What a world promises.
+#![expect(clippy::unwrap_used, reason = "a test says what it expects by failing")]
+
+mod scripts;
+mod time;
+mod world;

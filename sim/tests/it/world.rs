@@ -1,0 +1,132 @@
+//! Seeds, traces, reactions, and finding what does not follow from the seed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use windtunnel_core::executor::{Executor, ToolCall};
+use windtunnel_core::tool::{Registry, ToolSpec};
+use windtunnel_sim::script::{Failure, ScriptedTool, Step};
+use windtunnel_sim::{Reaction, World, WorldError, WorldHandle, explore};
+
+/// One call that fails twice and then answers.
+async fn flaky_call(world: WorldHandle) -> u32 {
+    let spec = ToolSpec { retries: 3, ..ToolSpec::new("search", "Searches.", json!({"type": "object"})) };
+    let mut registry = Registry::new();
+    let script = [Step::fail(Failure::Foreign), Step::fail(Failure::Busy)];
+    registry.register(ScriptedTool::new(spec, script)).unwrap();
+    let executor = Executor::builder(registry).env(world.env()).sink(world.trace()).build();
+    executor.run_call(ToolCall::new("search", json!({}))).await.unwrap().attempts
+}
+
+#[test]
+fn a_seed_gives_the_same_trace_again_and_another_seed_another() {
+    let first = World::new(7).check_determinism(flaky_call).unwrap();
+    assert_eq!(*first.outcome.as_ref().unwrap(), 3);
+    insta::assert_snapshot!(
+        first.trace.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect::<String>(),
+        @r#"
+    {"sequence":0,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.started","data":{"tool":"search"}}
+    {"sequence":1,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":1}}
+    {"sequence":2,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5121131170782856}}
+    {"sequence":3,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":2}}
+    {"sequence":4,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"delay_s":1.1552239173702707}}
+    {"sequence":5,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":3}}
+    {"sequence":6,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.finished","data":{"tool":"search","status":"ok","attempts":3,"cached":false,"duration_s":1.667337034}}
+    "#
+    );
+    // In every process, on every machine.
+    insta::assert_snapshot!(first.digest, @"e9a16c0f60d8ab0e04003ab9bff9feb773d82203febf55001f58e39bc1f14fbc");
+    assert_ne!(World::new(8).run(flaky_call).digest, first.digest);
+}
+
+#[test]
+fn what_does_not_follow_from_the_seed_is_shown_with_its_neighbours() {
+    let runs = AtomicU64::new(0);
+    let leaky = |world: WorldHandle| {
+        let extra = runs.fetch_add(1, Ordering::Relaxed);
+        async move {
+            flaky_call(world.clone()).await;
+            world.env().sleep(Duration::from_millis(extra)).await;
+            flaky_call(world).await
+        }
+    };
+    let divergence = World::new(7).check_determinism(leaky).unwrap_err();
+    insta::assert_snapshot!(divergence.to_string(), @r#"
+    two runs of seed 7 differ at event 7:
+      {"sequence":4,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"delay_s":1.1552239173702707}}
+      {"sequence":5,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":3}}
+      {"sequence":6,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.finished","data":{"tool":"search","status":"ok","attempts":3,"cached":false,"duration_s":1.667337034}}
+    - {"sequence":7,"at_ns":1667337034,"run_id":"run-2","call_id":"call-2","type":"tool.started","data":{"tool":"search"}}
+    - {"sequence":8,"at_ns":1667337034,"run_id":"run-2","call_id":"call-2","type":"tool.attempt","data":{"tool":"search","attempt":1}}
+    - {"sequence":9,"at_ns":1667337034,"run_id":"run-2","call_id":"call-2","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5010909540714681}}
+    + {"sequence":7,"at_ns":1668337034,"run_id":"run-2","call_id":"call-2","type":"tool.started","data":{"tool":"search"}}
+    + {"sequence":8,"at_ns":1668337034,"run_id":"run-2","call_id":"call-2","type":"tool.attempt","data":{"tool":"search","attempt":1}}
+    + {"sequence":9,"at_ns":1668337034,"run_id":"run-2","call_id":"call-2","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5010909540714681}}
+    "#);
+}
+
+#[test]
+fn the_world_can_delay_a_step_at_its_event() {
+    let slow = World::new(7).on_event(|event| match event.kind.name() {
+        "tool.attempt" => Reaction::Delay(Duration::from_secs(60)),
+        _ => Reaction::Continue,
+    });
+    let (plain, slow) = (World::new(7).run(flaky_call), slow.run(flaky_call));
+    assert_eq!(slow.outcome.unwrap(), 3);
+    assert_eq!(slow.elapsed, plain.elapsed + 3 * Duration::from_secs(60));
+}
+
+#[test]
+fn the_world_can_freeze_a_step_at_its_event() {
+    let frozen = World::new(7).on_event(|event| match event.kind.name() {
+        "tool.retry" => Reaction::Freeze,
+        _ => Reaction::Continue,
+    });
+    let run = frozen.run(flaky_call);
+    assert!(matches!(run.outcome, Err(WorldError::Stuck)));
+    assert_eq!(run.trace.last().unwrap().kind.name(), "tool.retry");
+}
+
+#[test]
+fn an_endless_trace_is_cut() {
+    let run = World::new(7).events_max(100).run(|world| async move {
+        loop {
+            flaky_call(world.clone()).await;
+        }
+    });
+    let outcome: Result<(), _> = run.outcome;
+    assert!(matches!(outcome, Err(WorldError::TooManyEvents { events_max: 100 })), "{outcome:?}");
+}
+
+#[test]
+fn a_world_runs_inside_another_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let attempts = runtime.block_on(async { World::new(7).run(flaky_call).outcome.unwrap() });
+    assert_eq!(attempts, 3);
+}
+
+#[test]
+fn exploring_stops_at_the_first_seed_that_fails_and_tells_its_story() {
+    let explored = explore(0..20, |world| async move {
+        flaky_call(world).await;
+    })
+    .unwrap();
+    assert_eq!((explored.seeds, explored.events), (20, 140));
+    let failing = explore(0..20, |world| async move {
+        flaky_call(world.clone()).await;
+        assert!(world.seed() < 5, "seed too large");
+    })
+    .unwrap_err();
+    insta::assert_snapshot!(failing, @r#"
+    seed 5 fails: the scenario panicked: seed too large
+      {"sequence":0,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.started","data":{"tool":"search"}}
+      {"sequence":1,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":1}}
+      {"sequence":2,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5696660002536593}}
+      {"sequence":3,"at_ns":569666000,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":2}}
+      {"sequence":4,"at_ns":569666000,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"delay_s":1.225245278710473}}
+      {"sequence":5,"at_ns":1794911279,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":3}}
+      {"sequence":6,"at_ns":1794911279,"run_id":"run-1","call_id":"call-1","type":"tool.finished","data":{"tool":"search","status":"ok","attempts":3,"cached":false,"duration_s":1.794911279}}
+    repeat it: WINDTUNNEL_SEED=5 cargo test
+    "#);
+}
