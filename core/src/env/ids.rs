@@ -1,6 +1,7 @@
 //! Identity.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -22,7 +23,9 @@ impl Ids for CountingIds {
         let mut last = self.last.lock();
         let count = last.entry(kind).or_insert(0);
         *count += 1;
-        [kind, "-", &count.to_string()].concat().into()
+        let mut id = String::with_capacity(kind.len() + 21);
+        let _infallible = write!(id, "{kind}-{count}");
+        id.into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Approvals (E8): who decides whether a call may run.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -71,8 +71,11 @@ impl Decision {
 /// The approvals that calls wait for, so that a call made again asks under the same id.
 #[derive(Debug)]
 pub(super) struct PendingApprovals {
-    ids: BTreeMap<Arc<str>, Vec<Waiting>>,
-    order: VecDeque<Arc<str>>,
+    /// By call id.
+    waiting: BTreeMap<Arc<str>, Vec<Waiting>>,
+    /// Their call ids by the order in which they came.
+    order: BTreeMap<u64, Arc<str>>,
+    inserts: u64,
     calls_max: usize,
 }
 
@@ -81,17 +84,18 @@ struct Waiting {
     identity: Identity,
     run_id: Arc<str>,
     approval_id: Arc<str>,
+    place: u64,
 }
 
 impl PendingApprovals {
-    /// Remembers at most `calls_max` call ids, the newest.
+    /// Remembers at most `calls_max` calls, the newest.
     pub(super) fn new(calls_max: usize) -> Self {
-        Self { ids: BTreeMap::new(), order: VecDeque::new(), calls_max }
+        Self { waiting: BTreeMap::new(), order: BTreeMap::new(), inserts: 0, calls_max }
     }
 
     /// The approval that this call of this run waits for. `run_id` is empty for calls in fresh runs.
     pub(super) fn find(&self, run_id: &str, identity: &Identity) -> Option<Arc<str>> {
-        let waiting = self.ids.get(&identity.call_id)?;
+        let waiting = self.waiting.get(&identity.call_id)?;
         let entry = waiting.iter().find(|entry| &*entry.run_id == run_id && entry.identity == *identity)?;
         Some(Arc::clone(&entry.approval_id))
     }
@@ -99,26 +103,29 @@ impl PendingApprovals {
     /// Remembers that the call waits for `approval_id`.
     pub(super) fn insert(&mut self, run_id: Arc<str>, identity: Identity, approval_id: Arc<str>) {
         self.remove(&run_id, &identity);
-        let call_id = Arc::clone(&identity.call_id);
-        let waiting = self.ids.entry(Arc::clone(&call_id)).or_default();
-        if waiting.is_empty() {
-            self.order.push_back(call_id);
-        }
-        waiting.push(Waiting { identity, run_id, approval_id });
-        while self.order.len() > self.calls_max {
-            if let Some(oldest) = self.order.pop_front() {
-                self.ids.remove(&oldest);
-            }
+        self.inserts += 1;
+        let (call_id, place) = (Arc::clone(&identity.call_id), self.inserts);
+        self.order.insert(place, Arc::clone(&call_id));
+        self.waiting.entry(call_id).or_default().push(Waiting { identity, run_id, approval_id, place });
+        while self.order.len() > self.calls_max
+            && let Some((oldest, call_id)) = self.order.pop_first()
+        {
+            self.forget(&call_id, |entry| entry.place == oldest);
         }
     }
 
     /// Forgets the call: it is decided.
     pub(super) fn remove(&mut self, run_id: &str, identity: &Identity) {
-        let Some(waiting) = self.ids.get_mut(&identity.call_id) else { return };
-        waiting.retain(|entry| &*entry.run_id != run_id || entry.identity != *identity);
+        self.forget(&identity.call_id, |entry| &*entry.run_id == run_id && entry.identity == *identity);
+    }
+
+    fn forget(&mut self, call_id: &str, is_meant: impl Fn(&Waiting) -> bool) {
+        let Some(waiting) = self.waiting.get_mut(call_id) else { return };
+        for entry in waiting.extract_if(.., |entry| is_meant(entry)) {
+            self.order.remove(&entry.place);
+        }
         if waiting.is_empty() {
-            self.ids.remove(&identity.call_id);
-            self.order.retain(|call_id| *call_id != identity.call_id);
+            self.waiting.remove(call_id);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Attempts under a time limit, with waits between them (E3–E5).
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use futures_util::future::Fuse;
 use serde_json::Value;
 
 use super::context::{Frame, ToolContext};
@@ -60,12 +62,16 @@ impl Flow<'_> {
         let context = ToolContext { frame: Arc::clone(frame), attempt };
         // The call itself is inside, since a tool may panic before it gives a future.
         let body = async { tool.tool().call(Arc::clone(arguments), context).await };
-        let body = AssertUnwindSafe(body).catch_unwind();
+        let mut body = pin!(AssertUnwindSafe(body).catch_unwind().fuse());
         let caught = match tool.spec().timeout {
             None => body.await,
-            Some(limit) => match self.engine.env.timeout(limit, body).await {
+            Some(limit) => match self.engine.env.timeout(limit, body.as_mut()).await {
                 Ok(caught) => caught,
-                Err(_elapsed) => return Ok(Err(Failure::Timeout)),
+                Err(_elapsed) => {
+                    // A tool may also panic while it is dropped.
+                    let _panic = catch_unwind(AssertUnwindSafe(|| body.set(Fuse::terminated())));
+                    return Ok(Err(Failure::Timeout));
+                }
             },
         };
         let result = caught.unwrap_or_else(|payload| Err(Panicked(panic_message(&*payload).to_owned()).into()));

@@ -22,7 +22,7 @@ pub struct Backoff {
 /// The settings of a [`Backoff`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BackoffSettings {
-    /// The first delay, in seconds. Default 0.5.
+    /// The first delay, in seconds: 0, or at least a nanosecond. Default 0.5.
     pub base_s: f64,
     /// The longest delay before jitter, in seconds. Default 30.
     pub max_s: f64,
@@ -60,7 +60,9 @@ impl Backoff {
         let check = |setting, value, accepted, allowed| {
             if accepted { Ok(()) } else { Err(BackoffError { setting, value, allowed }) }
         };
-        check("base_s", base_s, (0.0..=DELAY_MAX_S).contains(&base_s), "from 0 to 1e12 seconds")?;
+        // A base below a nanosecond would round to nothing, and could be lost to the overflow of a huge power.
+        let is_base = base_s == 0.0 || (1e-9..=DELAY_MAX_S).contains(&base_s);
+        check("base_s", base_s, is_base, "0, or from 1e-9 to 1e12 seconds")?;
         check("max_s", max_s, (0.0..=DELAY_MAX_S).contains(&max_s), "from 0 to 1e12 seconds")?;
         check("multiplier", multiplier, multiplier >= 1.0 && multiplier.is_finite(), "finite and at least 1")?;
         check("jitter", jitter, (0.0..=1e6).contains(&jitter), "from 0 to 1e6")?;
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn far_attempts_neither_overflow_nor_lose_their_number() {
-        for (base_s, multiplier) in [(0.0, f64::MAX), (1e-300, 1e300), (1e12, 1.0), (f64::MIN_POSITIVE, 2.0)] {
+        for (base_s, multiplier) in [(0.0, f64::MAX), (1e-9, 1e300), (1e12, 1.0), (1e-9, 2.0)] {
             let backoff = backoff(base_s, 1e12, multiplier, 1e6).unwrap();
             for attempt in [1, 2, 1_000, 1 << 31, u32::MAX] {
                 let delay_s = backoff.delay_s(attempt, 0.999);
@@ -133,6 +135,7 @@ mod tests {
             assert!(backoff(1.0, 1.0, broken, 0.0).is_err());
             assert!(backoff(1.0, 1.0, 2.0, broken).is_err());
         }
+        assert!(backoff(f64::MIN_POSITIVE, 1.0, 2.0, 0.0).is_err());
         let shrinking = backoff(1.0, 1.0, 0.5, 0.0).unwrap_err();
         assert_eq!(shrinking.to_string(), "backoff: multiplier is 0.5; it must be finite and at least 1");
     }

@@ -15,7 +15,7 @@ use super::context::Frame;
 use super::guard::Identity;
 use super::handle::Executor;
 use super::ledger::LedgerEntry;
-use super::lock::Permit;
+use super::lock::{Needs, Permit, Share};
 use super::result::{Outcome, ToolResult};
 use super::run::{RunGuard, RunState};
 use crate::BoxError;
@@ -168,8 +168,7 @@ impl Flow<'_> {
         }
         let frame = self.frame(tool);
         let Attempted { result, attempts } = {
-            let _alone = self.run_permit(tool).await;
-            let _cap = self.kind_permit(tool).await;
+            let _permit = self.permit(tool).await;
             let _running = Running(&frame);
             self.attempt_until_final(tool, &arguments, &frame).await.map_err(Stop::Interrupted)?
         };
@@ -194,18 +193,16 @@ impl Flow<'_> {
         self.executor.frame.as_deref().filter(|frame| frame.encloses_calls_of(self.run))
     }
 
-    async fn run_permit(&self, tool: &PreparedTool) -> Option<Permit<'_>> {
-        match self.enclosing() {
-            Some(_) => None,
-            None if tool.spec().parallel_safe => Some(self.run.lock.acquire().await),
-            None => Some(self.run.lock.acquire_alone().await),
-        }
-    }
-
-    async fn kind_permit(&self, tool: &PreparedTool) -> Option<Permit<'_>> {
-        let cap = self.run.cap(tool.kind())?;
-        let is_held = self.enclosing().is_some_and(|frame| frame.holds_kind(self.run, tool.kind()));
-        if is_held { None } else { Some(cap.acquire().await) }
+    /// Waits for the run's lock and the kind's cap, those of them that the enclosing call does not hold already.
+    async fn permit(&self, tool: &PreparedTool) -> Permit<'_> {
+        let share = if tool.spec().parallel_safe { Share::Shared } else { Share::Exclusive };
+        let kind = Arc::clone(tool.kind());
+        let needs = match self.enclosing() {
+            None => Needs { lock: Some(share), kind: Some(kind) },
+            Some(frame) if frame.holds_kind(self.run, &kind) => Needs::default(),
+            Some(_) => Needs { lock: None, kind: Some(kind) },
+        };
+        self.run.lock.acquire(needs).await
     }
 
     /// Records the finished call (E12).

@@ -143,9 +143,9 @@ impl Executor {
         let scoped = self.in_context(context);
         let run = scoped.enter_run();
         let subject = scoped.run_subject(&run);
-        let emitter = scoped.emitter();
-        emitter.emit(&subject, || EventKind::RunStarted {}).await;
+        // Open before the event: a world may drop the scope while it acts there.
         let scope = Scope { executor: &scoped, subject: &subject, is_open: true };
+        scoped.emitter().emit(&subject, || EventKind::RunStarted {}).await;
         let output = body(scoped.clone()).await;
         scope.close().await;
         output

@@ -74,6 +74,9 @@ impl Flow<'_> {
     /// Validates arguments and takes them through the before-hooks.
     pub(super) async fn prepare(&self, tool: &PreparedTool, arguments: Arc<Value>) -> Result<Arc<Value>, Stop> {
         validate(tool, &arguments)?;
+        if self.engine.hooks.is_empty() {
+            return Ok(arguments);
+        }
         let mut call = self.hook_call(arguments);
         for hook in &self.engine.hooks {
             match guarded(async { hook.before(&call).await }).await {

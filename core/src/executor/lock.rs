@@ -1,62 +1,79 @@
 //! The run's exclusive lock and the per-kind caps (E10): first come, first served.
 //!
-//! [`TicketQueue`] decides and knows no waker; [`FairLock`] drives it.
+//! [`RunQueue`] decides and knows no waker; [`RunLock`] drives it. A call has one ticket for both: once the lock is its,
+//! it stands in the queue for its cap at once, in the order of arrival, however late its task is polled.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
-/// A place in the queue.
-pub(super) type Ticket = u64;
+/// The place of a call, in the order of arrival.
+type Ticket = u64;
 
-/// Shares `capacity` among requests of some weight, strictly in order: nobody overtakes the head of the queue, however
+/// What a call needs before its attempts may run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs {
+    /// The run's lock; not for a nested call.
+    pub(super) lock: Option<Share>,
+    /// A place under the cap of this kind, if it has one.
+    pub(super) kind: Option<Arc<str>>,
+}
+
+/// How a call holds the run's lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// Beside others.
+    Shared,
+    /// Alone.
+    Exclusive,
+}
+
+impl Share {
+    fn weight(self) -> u32 {
+        match self {
+            Self::Shared => 1,
+            Self::Exclusive => u32::MAX,
+        }
+    }
+}
+
+/// Shares `capacity` among tickets of some weight, strictly in order: nobody overtakes the head of the queue, however
 /// little it wants.
 #[derive(Debug)]
-pub(super) struct TicketQueue {
+struct FairShares {
     capacity: u32,
     in_use: u32,
     waiting: VecDeque<(Ticket, u32)>,
-    next: Ticket,
 }
 
-/// The answer to a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Admission {
-    /// Go on; release the weight afterwards.
-    Granted,
-    /// Wait until a release or a withdrawal grants this ticket.
-    Waiting(Ticket),
-}
-
-impl TicketQueue {
-    pub(super) fn new(capacity: u32) -> Self {
-        Self { capacity, in_use: 0, waiting: VecDeque::new(), next: 0 }
+impl FairShares {
+    fn new(capacity: u32) -> Self {
+        Self { capacity, in_use: 0, waiting: VecDeque::new() }
     }
 
-    /// Asks for `weight`, at most the capacity.
-    pub(super) fn request(&mut self, weight: u32) -> Admission {
-        debug_assert!(weight <= self.capacity, "a weight of {weight} can never be granted");
-        if self.waiting.is_empty() && weight <= self.capacity - self.in_use {
+    /// Asks for `weight`, at most the capacity. Whether it is granted at once.
+    fn request(&mut self, ticket: Ticket, weight: u32) -> bool {
+        let is_free = self.waiting.is_empty() && weight <= self.capacity - self.in_use;
+        if is_free {
             self.in_use += weight;
-            return Admission::Granted;
+        } else {
+            self.waiting.push_back((ticket, weight));
         }
-        let ticket = self.next;
-        self.next += 1;
-        self.waiting.push_back((ticket, weight));
-        Admission::Waiting(ticket)
+        is_free
     }
 
-    /// Gives back what was granted; returns the tickets that are granted now.
-    pub(super) fn release(&mut self, weight: u32) -> Vec<Ticket> {
-        debug_assert!(weight <= self.in_use, "more is released than was granted");
+    /// Gives back what was granted; returns the tickets that are granted now, in order.
+    fn release(&mut self, weight: u32) -> Vec<Ticket> {
         self.in_use -= weight;
         self.grant()
     }
 
-    /// Takes a waiting ticket out; returns the tickets that are granted now.
-    pub(super) fn withdraw(&mut self, ticket: Ticket) -> Vec<Ticket> {
+    /// Takes a waiting ticket out; returns the tickets that are granted now, in order.
+    fn withdraw(&mut self, ticket: Ticket) -> Vec<Ticket> {
         self.waiting.retain(|(waiting, _)| *waiting != ticket);
         self.grant()
     }
@@ -75,142 +92,201 @@ impl TicketQueue {
     }
 }
 
-/// A [`TicketQueue`] that tasks can wait on, from any thread and runtime.
+/// Who waits for, and who holds, a run's lock and caps.
 #[derive(Debug)]
-pub(super) struct FairLock {
-    capacity: u32,
-    state: Mutex<State>,
+struct RunQueue {
+    lock: FairShares,
+    caps: BTreeMap<String, FairShares>,
+    calls: BTreeMap<Ticket, Call>,
+    next: Ticket,
 }
 
 #[derive(Debug)]
-struct State {
-    queue: TicketQueue,
-    wakers: BTreeMap<Ticket, Waker>,
-    granted: BTreeSet<Ticket>,
+struct Call {
+    needs: Needs,
+    stage: Stage,
+    waker: Option<Waker>,
 }
 
-impl FairLock {
-    /// A cap of `capacity` at once, at least 1.
-    pub(super) fn new(capacity: u32) -> Self {
-        let state = State { queue: TicketQueue::new(capacity), wakers: BTreeMap::new(), granted: BTreeSet::new() };
-        Self { capacity, state: Mutex::new(state) }
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    WaitsForLock,
+    WaitsForCap,
+    Granted,
+}
+
+impl RunQueue {
+    fn new(caps: &BTreeMap<String, NonZeroU32>) -> Self {
+        let caps = caps.iter().map(|(kind, cap)| (kind.clone(), FairShares::new(cap.get()))).collect();
+        Self { lock: FairShares::new(u32::MAX), caps, calls: BTreeMap::new(), next: 0 }
     }
 
-    /// A lock that any number may share, or one hold alone.
-    pub(super) fn shared_or_exclusive() -> Self {
-        Self::new(u32::MAX)
+    /// Joins the queue.
+    fn join(&mut self, needs: Needs) -> Ticket {
+        let ticket = self.next;
+        self.next += 1;
+        let has_lock = needs.lock.is_none_or(|share| self.lock.request(ticket, share.weight()));
+        self.calls.insert(ticket, Call { needs, stage: Stage::WaitsForLock, waker: None });
+        if has_lock {
+            self.go_to_cap(ticket);
+        }
+        ticket
     }
 
-    /// One share.
-    pub(super) fn acquire(&self) -> Acquire<'_> {
-        Acquire { lock: self, weight: 1, ticket: None }
+    fn is_granted(&self, ticket: Ticket) -> bool {
+        self.calls.get(&ticket).is_some_and(|call| call.stage == Stage::Granted)
     }
 
-    /// All shares.
-    pub(super) fn acquire_alone(&self) -> Acquire<'_> {
-        Acquire { lock: self, weight: self.capacity, ticket: None }
+    /// The lock is the call's, or it needs none.
+    fn go_to_cap(&mut self, ticket: Ticket) {
+        let Some(call) = self.calls.get_mut(&ticket) else { return };
+        let cap = call.needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind));
+        let is_granted = cap.is_none_or(|cap| cap.request(ticket, 1));
+        call.stage = if is_granted { Stage::Granted } else { Stage::WaitsForCap };
     }
 
-    /// Changes the queue, then wakes whoever that granted, outside the lock.
-    fn settle(&self, change: impl FnOnce(&mut TicketQueue) -> Vec<Ticket>) {
-        let mut state = self.state.lock();
-        let granted = change(&mut state.queue);
-        let wakers: Vec<_> = granted.iter().filter_map(|ticket| state.wakers.remove(ticket)).collect();
-        state.granted.extend(granted);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+    /// Gives up whatever the call holds or waits for. Returns the wakers of those that are granted now.
+    fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
+        let Some(Call { needs, stage, .. }) = self.calls.remove(&ticket) else { return Vec::new() };
+        let mut granted = Vec::new();
+        let cap = needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind));
+        match (stage, cap) {
+            (Stage::Granted, Some(cap)) => granted = cap.release(1),
+            (Stage::WaitsForCap, Some(cap)) => granted = cap.withdraw(ticket),
+            _ => {}
+        }
+        for ticket in &granted {
+            if let Some(call) = self.calls.get_mut(ticket) {
+                call.stage = Stage::Granted;
+            }
+        }
+        let has_lock = match (stage, needs.lock) {
+            (_, None) => Vec::new(),
+            (Stage::WaitsForLock, Some(_)) => self.lock.withdraw(ticket),
+            (_, Some(share)) => self.lock.release(share.weight()),
+        };
+        for ticket in has_lock {
+            self.go_to_cap(ticket);
+            granted.push(ticket);
+        }
+        // One that got the lock and waits for its cap is woken in vain, and waits on.
+        granted.iter().filter_map(|ticket| self.calls.get_mut(ticket)?.waker.take()).collect()
     }
 }
 
-/// Waits for a share. It joins the queue when first polled; dropping it leaves the queue.
+/// A [`RunQueue`] that tasks can wait on, from any thread and runtime.
+#[derive(Debug)]
+pub(super) struct RunLock {
+    queue: Mutex<RunQueue>,
+}
+
+impl RunLock {
+    /// With caps for these kinds.
+    pub(super) fn new(caps: &BTreeMap<String, NonZeroU32>) -> Self {
+        Self { queue: Mutex::new(RunQueue::new(caps)) }
+    }
+
+    /// Waits until the call has what it needs. It joins the queue when first polled; dropping it leaves the queue.
+    pub(super) fn acquire(&self, needs: Needs) -> Acquire<'_> {
+        Acquire { needs: Some(needs), place: None, lock: self }
+    }
+}
+
+/// The future of [`RunLock::acquire`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub(super) struct Acquire<'a> {
-    lock: &'a FairLock,
-    weight: u32,
-    ticket: Option<Ticket>,
+    lock: &'a RunLock,
+    needs: Option<Needs>,
+    place: Option<Permit<'a>>,
 }
 
 impl<'a> Future for Acquire<'a> {
     type Output = Permit<'a>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a>> {
-        let (lock, weight) = (self.lock, self.weight);
-        let mut state = lock.state.lock();
-        let ticket = match self.ticket {
-            Some(ticket) if state.granted.remove(&ticket) => {
-                self.ticket = None;
-                return Poll::Ready(Permit { lock, weight });
+        let this = &mut *self;
+        let lock = this.lock;
+        let mut queue = lock.queue.lock();
+        if let Some(needs) = this.needs.take() {
+            this.place = Some(Permit { lock, ticket: queue.join(needs) });
+        }
+        match this.place.take() {
+            Some(permit) if queue.is_granted(permit.ticket) => Poll::Ready(permit),
+            Some(place) => {
+                if let Some(call) = queue.calls.get_mut(&place.ticket) {
+                    call.waker = Some(context.waker().clone());
+                }
+                this.place = Some(place);
+                Poll::Pending
             }
-            Some(ticket) => ticket,
-            None => match state.queue.request(weight) {
-                Admission::Granted => return Poll::Ready(Permit { lock, weight }),
-                Admission::Waiting(ticket) => ticket,
-            },
-        };
-        self.ticket = Some(ticket);
-        state.wakers.insert(ticket, context.waker().clone());
-        Poll::Pending
+            // Polled again after it was ready.
+            None => Poll::Pending,
+        }
     }
 }
 
-impl Drop for Acquire<'_> {
-    fn drop(&mut self) {
-        let Some(ticket) = self.ticket else { return };
-        let mut state = self.lock.state.lock();
-        state.wakers.remove(&ticket);
-        let was_granted = state.granted.remove(&ticket);
-        drop(state);
-        let weight = self.weight;
-        self.lock.settle(|queue| if was_granted { queue.release(weight) } else { queue.withdraw(ticket) });
-    }
-}
-
-/// A share, given back on drop.
+/// The place of a call: while it waits, and then while it runs. Given up on drop.
 #[derive(Debug)]
-#[must_use = "dropping the permit gives the share back"]
+#[must_use = "dropping the permit gives the lock and the cap back"]
 pub(super) struct Permit<'a> {
-    lock: &'a FairLock,
-    weight: u32,
+    lock: &'a RunLock,
+    ticket: Ticket,
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.lock.settle(|queue| queue.release(self.weight));
+        let wakers = self.lock.queue.lock().leave(self.ticket);
+        // Outside the lock: a waker may run anything.
+        wakers.into_iter().for_each(Waker::wake);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio_test::task::spawn;
+    use tokio_test::task::{Spawn, spawn};
     use tokio_test::{assert_pending, assert_ready};
 
     use super::*;
 
+    fn lock(caps: &[(&str, u32)]) -> RunLock {
+        let caps = caps.iter().map(|(kind, cap)| ((*kind).to_owned(), NonZeroU32::new(*cap).unwrap()));
+        RunLock::new(&caps.collect())
+    }
+
+    fn waits<'a>(lock: &'a RunLock, share: Share, kind: &str) -> Spawn<Acquire<'a>> {
+        spawn(lock.acquire(Needs { lock: Some(share), kind: Some(kind.into()) }))
+    }
+
     #[test]
     fn nobody_overtakes_the_head_of_the_queue() {
-        let mut queue = TicketQueue::new(3);
-        assert_eq!(queue.request(2), Admission::Granted);
-        assert_eq!(queue.request(3), Admission::Waiting(0));
-        assert_eq!(queue.request(1), Admission::Waiting(1));
-        assert_eq!(queue.release(2), [0]);
-        assert_eq!(queue.release(3), [1]);
-        assert_eq!(queue.request(2), Admission::Granted);
+        let lock = lock(&[]);
+        let mut first = waits(&lock, Share::Shared, "a");
+        let held = assert_ready!(first.poll());
+        let mut alone = waits(&lock, Share::Exclusive, "a");
+        assert_pending!(alone.poll());
+        let mut late = waits(&lock, Share::Shared, "a");
+        assert_pending!(late.poll());
+        drop(held);
+        assert!(alone.is_woken() && !late.is_woken());
+        let held = assert_ready!(alone.poll());
+        assert_pending!(late.poll());
+        drop(held);
+        drop(assert_ready!(late.poll()));
     }
 
     #[test]
     fn a_head_that_goes_away_lets_the_next_ones_in() {
-        let lock = FairLock::shared_or_exclusive();
-        let mut shared = spawn(lock.acquire());
-        let held = assert_ready!(shared.poll());
-        let mut alone = spawn(lock.acquire_alone());
+        let lock = lock(&[]);
+        let held = assert_ready!(waits(&lock, Share::Shared, "a").poll());
+        let mut alone = waits(&lock, Share::Exclusive, "a");
         assert_pending!(alone.poll());
-        let mut later = [spawn(lock.acquire()), spawn(lock.acquire())];
-        for waiting in &mut later {
+        let mut late = [waits(&lock, Share::Shared, "a"), waits(&lock, Share::Shared, "b")];
+        for waiting in &mut late {
             assert_pending!(waiting.poll());
         }
         drop(alone);
-        for waiting in &mut later {
+        for waiting in &mut late {
             assert!(waiting.is_woken());
             drop(assert_ready!(waiting.poll()));
         }
@@ -218,29 +294,67 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_arrival_holds_at_the_cap_however_late_one_is_polled() {
+        let lock = lock(&[("a", 1)]);
+        let held = assert_ready!(waits(&lock, Share::Exclusive, "b").poll());
+        let (mut first, mut second) = (waits(&lock, Share::Shared, "a"), waits(&lock, Share::Shared, "a"));
+        assert_pending!(first.poll());
+        assert_pending!(second.poll());
+        drop(held);
+        assert_pending!(second.poll());
+        let permit = assert_ready!(first.poll());
+        assert_pending!(second.poll());
+        drop(permit);
+        drop(assert_ready!(second.poll()));
+    }
+
+    #[test]
     fn a_grant_that_nobody_collects_goes_to_the_next() {
-        let lock = FairLock::new(1);
-        let held = assert_ready!(spawn(lock.acquire()).poll());
-        let mut first = spawn(lock.acquire());
-        let mut second = spawn(lock.acquire());
+        let lock = lock(&[("a", 1)]);
+        let held = assert_ready!(waits(&lock, Share::Shared, "a").poll());
+        let (mut first, mut second) = (waits(&lock, Share::Shared, "a"), waits(&lock, Share::Shared, "a"));
         assert_pending!(first.poll());
         assert_pending!(second.poll());
         drop(held);
         assert!(first.is_woken() && !second.is_woken());
         drop(first);
         assert!(second.is_woken());
-        let permit = assert_ready!(second.poll());
-        drop(permit);
-        drop(assert_ready!(spawn(lock.acquire()).poll()));
+        drop(assert_ready!(second.poll()));
+    }
+
+    #[test]
+    fn one_that_waits_for_a_cap_holds_the_lock() {
+        let lock = lock(&[("a", 1)]);
+        let held = assert_ready!(waits(&lock, Share::Shared, "a").poll());
+        let mut capped = waits(&lock, Share::Shared, "a");
+        assert_pending!(capped.poll());
+        let mut alone = waits(&lock, Share::Exclusive, "b");
+        assert_pending!(alone.poll());
+        drop(held);
+        assert_pending!(alone.poll());
+        drop(capped);
+        drop(assert_ready!(alone.poll()));
+    }
+
+    #[test]
+    fn a_nested_call_needs_only_its_cap() {
+        let lock = lock(&[("a", 1)]);
+        let held = assert_ready!(waits(&lock, Share::Exclusive, "b").poll());
+        let nested = |kind: &str| spawn(lock.acquire(Needs { lock: None, kind: Some(kind.into()) }));
+        let capped = assert_ready!(nested("a").poll());
+        drop(assert_ready!(nested("c").poll()));
+        assert_pending!(nested("a").poll());
+        drop((capped, held));
+        assert!(lock.queue.lock().calls.is_empty());
+        assert_eq!(lock.queue.lock().lock.in_use, 0);
     }
 
     #[test]
     fn an_unpolled_request_is_not_in_the_queue() {
-        let lock = FairLock::new(1);
-        let unpolled = lock.acquire();
-        let permit = assert_ready!(spawn(lock.acquire()).poll());
+        let lock = lock(&[]);
+        let unpolled = waits(&lock, Share::Exclusive, "a");
+        drop(assert_ready!(waits(&lock, Share::Shared, "a").poll()));
         drop(unpolled);
-        drop(permit);
-        assert_eq!(lock.state.lock().queue.in_use, 0);
+        assert!(lock.queue.lock().calls.is_empty());
     }
 }

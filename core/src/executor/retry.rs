@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::result::RunError;
 use crate::BoxError;
 use crate::causes;
 use crate::tool::{ArgumentsError, CallError, ErrorKind, ToolError};
@@ -42,7 +43,7 @@ pub(super) fn judge(tool: &str, attempt: u32, retries: u32, failure: Failure) ->
         }
         Failure::Error(error) => match refusal(&error) {
             Some(refusal) => Verdict::Final(CallError { source: Some(Arc::from(error)), ..refusal }),
-            None if attempts_left => Verdict::Retry,
+            None if attempts_left && !waits_for_approval(&error) => Verdict::Retry,
             None => {
                 let message = format!("tool {tool:?} failed after {}", attempts_made(attempt));
                 Verdict::Final(CallError {
@@ -56,11 +57,27 @@ pub(super) fn judge(tool: &str, attempt: u32, retries: u32, failure: Failure) ->
 
 /// The error to end with at once, if another attempt would give the same answer.
 fn refusal(error: &BoxError) -> Option<CallError> {
+    if let Some(nested) = nested(error) {
+        return (!nested.retryable).then(|| nested.clone());
+    }
     if let Some(error) = causes::find::<ArgumentsError>(&**error) {
         return Some(CallError::new(ErrorKind::ToolArgsInvalid, error.to_string()));
     }
     let error = causes::find::<ToolError>(&**error)?;
     (!error.is_retryable()).then(|| CallError::new(ErrorKind::ToolError, error.message()))
+}
+
+/// The error of a nested call that the tool passed on: that call was refused, or has made its own attempts.
+fn nested(error: &BoxError) -> Option<&CallError> {
+    match causes::find::<RunError>(&**error) {
+        Some(RunError::Call(error)) => Some(error),
+        _ => causes::find::<CallError>(&**error),
+    }
+}
+
+/// Whether the tool passed on that a nested call waits for approval: another attempt would only ask again.
+fn waits_for_approval(error: &BoxError) -> bool {
+    matches!(causes::find::<RunError>(&**error), Some(RunError::Pending { .. }))
 }
 
 fn attempts_made(attempts: u32) -> String {

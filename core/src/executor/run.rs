@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::guard::Guards;
-use super::lock::FairLock;
+use super::lock::RunLock;
 
 /// Limits that hold in each run.
 ///
@@ -43,18 +43,12 @@ impl RunLimits {
 pub(super) struct RunState {
     pub(super) id: Arc<str>,
     pub(super) guards: Mutex<Guards>,
-    pub(super) lock: FairLock,
-    caps: BTreeMap<String, FairLock>,
+    pub(super) lock: RunLock,
 }
 
 impl RunState {
     fn new(id: Arc<str>, limits: &RunLimits) -> Self {
-        let caps = limits.per_kind.iter().map(|(kind, cap)| (kind.clone(), FairLock::new(cap.get()))).collect();
-        Self { id, guards: Mutex::default(), lock: FairLock::shared_or_exclusive(), caps }
-    }
-
-    pub(super) fn cap(&self, kind: &str) -> Option<&FairLock> {
-        self.caps.get(kind)
+        Self { id, guards: Mutex::default(), lock: RunLock::new(&limits.per_kind) }
     }
 }
 
@@ -185,11 +179,11 @@ mod tests {
         assert_eq!(known(&runs), ["b", "busy"]);
         let also_busy = runs.enter("b".into(), false);
         drop(runs.enter("c".into(), false));
-        // Both older runs are in flight, so the bound is exceeded until they are done.
-        assert_eq!(known(&runs), ["b", "busy", "c"]);
-        drop(also_busy);
-        // "c" fell idle before "b" did.
+        // Both older runs are in flight, so the new one went as soon as it fell idle.
         assert_eq!(known(&runs), ["b", "busy"]);
+        let third = runs.enter("c".into(), false);
+        assert_eq!(known(&runs), ["b", "busy", "c"]);
+        drop((also_busy, third));
         drop(busy);
         drop(runs.enter("d".into(), false));
         assert_eq!(known(&runs), ["busy", "d"]);

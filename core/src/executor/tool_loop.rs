@@ -114,6 +114,7 @@ impl Executor {
         let subject = self.run_subject(&run);
         let mut progress = Progress { usage: Usage::default(), results: Vec::new(), turns: 0 };
         loop {
+            request.messages.last_mut().into_iter().for_each(|message| scoped.name_calls(message));
             let calls = request.messages.last().map(|message| message.tool_calls.clone()).unwrap_or_default();
             if !calls.is_empty() {
                 let results = scoped.run_many(calls).await?;
@@ -131,12 +132,11 @@ impl Executor {
             }
             progress.turns += 1;
             let turn = progress.turns;
-            let mut response = match scoped.ask_model(transport, &request, options, &subject, turn).await {
+            let response = match scoped.ask_model(transport, &request, options, &subject, turn).await {
                 Ok(response) => response,
                 Err(error) => return Err(LoopError::Model { turn, error, messages: request.messages }),
             };
             progress.usage.add(response.usage);
-            scoped.name_calls(&mut response);
             let is_answer = response.message.tool_calls.is_empty();
             request.messages.push(response.message);
             if is_answer {
@@ -151,8 +151,8 @@ impl Executor {
     }
 
     /// Gives calls without an id one, so that their results can be told apart.
-    fn name_calls(&self, response: &mut ModelResponse) {
-        for call in response.message.tool_calls.iter_mut().filter(|call| call.id.is_empty()) {
+    fn name_calls(&self, message: &mut Message) {
+        for call in message.tool_calls.iter_mut().filter(|call| call.id.is_empty()) {
             call.id = self.env().next_id("call").to_string();
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::BoxError;
+use crate::causes;
 use crate::json::Path;
 
 /// An error that a tool raises on purpose, for the model to read.
@@ -179,9 +180,9 @@ impl Interrupted {
         self.error
     }
 
-    /// The control-flow error, if it is a `T`.
+    /// The control-flow error, if it is a `T` or was wrapped around one, as by the calls that it passed through.
     pub fn downcast_ref<T: Error + 'static>(&self) -> Option<&T> {
-        self.error.downcast_ref()
+        causes::find(&*self.error)
     }
 }
 
