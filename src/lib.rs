@@ -32,3 +32,8 @@ pub use windtunnel_core::{BoxError, BoxFuture, BoxStream, env, event, executor, 
 
 /// Worlds, scripts, and exploring seeds.
 pub use windtunnel_sim as sim;
+
+/// The README's program is compiled and run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

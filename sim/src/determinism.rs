@@ -28,10 +28,10 @@ pub struct Divergence {
 impl Divergence {
     /// The first difference between two runs, if there is one.
     pub(crate) fn between<T>(first: &Run<T>, second: &Run<T>) -> Option<Self> {
-        if first.digest == second.digest {
+        let (left, right) = (&first.trace, &second.trace);
+        if left == right {
             return None;
         }
-        let (left, right) = (&first.trace, &second.trace);
         let shorter = left.len().min(right.len());
         let index = (0..shorter).find(|index| left[*index] != right[*index]).unwrap_or(shorter);
         let from_there = |events: &[Event]| events.iter().skip(index).take(NEIGHBOURS).cloned().collect();
@@ -52,10 +52,7 @@ impl fmt::Display for Divergence {
             if events.is_empty() && mark != " " {
                 return writeln!(formatter, "{mark} (the run had ended)");
             }
-            events.iter().try_for_each(|event| {
-                let line = serde_json::to_string(event).map_err(|_| fmt::Error)?;
-                writeln!(formatter, "{mark} {line}")
-            })
+            events.iter().try_for_each(|event| writeln!(formatter, "{mark} {event}"))
         };
         show(" ", &self.before)?;
         show("-", &self.first)?;

@@ -72,10 +72,10 @@ impl fmt::Display for FailingSeed {
         writeln!(formatter, "seed {seed} fails: {error}")?;
         let hidden = trace.len().saturating_sub(EVENTS_SHOWN);
         if hidden > 0 {
-            writeln!(formatter, "  … {hidden} events")?;
+            writeln!(formatter, "{:>14}  {hidden} events before", "…")?;
         }
         for event in &trace[hidden..] {
-            writeln!(formatter, "  {}", serde_json::to_string(event).map_err(|_| fmt::Error)?)?;
+            writeln!(formatter, "{event}")?;
         }
         write!(formatter, "repeat it: WINDTUNNEL_SEED={seed} cargo test")
     }

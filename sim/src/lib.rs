@@ -3,6 +3,7 @@
 //! [`World`] runs any async code on time that jumps from one event to the next. [`explore`] runs it over many seeds and
 //! reports the first that fails. [`script`] plays tools, reviewers and models.
 
+pub mod case;
 mod determinism;
 mod explore;
 pub mod script;

@@ -1,4 +1,4 @@
-//! The trace of a run: its events, and a digest that runs along.
+//! The trace of a run: its events, and their digest.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use windtunnel_core::BoxError;
 use windtunnel_core::event::{Event, Sink};
 
-/// A sink that keeps every event and digests the lines of their JSON form. Clones share it.
+/// A sink that keeps every event, with a digest that runs along. Clones share it.
 #[derive(Clone, Default)]
 pub struct Trace {
     state: Arc<Mutex<State>>,
@@ -17,7 +17,14 @@ pub struct Trace {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
-    digest: Sha256,
+    digest: RunningDigest,
+}
+
+/// The digest of the events so far. It catches up when it is asked for, so that runs nobody compares do not pay for it.
+#[derive(Default)]
+struct RunningDigest {
+    hasher: Sha256,
+    events: usize,
     line: Vec<u8>,
 }
 
@@ -32,6 +39,14 @@ impl Trace {
         self.state.lock().events.clone()
     }
 
+    /// The events, without copying them if nobody else has this trace.
+    pub(crate) fn into_events(self) -> Vec<Event> {
+        match Arc::try_unwrap(self.state) {
+            Ok(state) => state.into_inner().events,
+            Err(shared) => shared.lock().events.clone(),
+        }
+    }
+
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.state.lock().events.len()
@@ -42,21 +57,41 @@ impl Trace {
         self.len() == 0
     }
 
-    /// The SHA-256 of all lines so far, as hexadecimal digits.
+    /// The SHA-256 of the events so far as JSON lines, in hexadecimal: equal for equal traces, in any process.
     pub fn digest(&self) -> String {
-        let digest = self.state.lock().digest.clone().finalize();
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        let State { events, digest } = &mut *self.state.lock();
+        digest.catch_up(events);
+        digest.hexadecimal()
+    }
+}
+
+/// The digest of a whole trace.
+pub(crate) fn digest(events: &[Event]) -> String {
+    let mut digest = RunningDigest::default();
+    digest.catch_up(events);
+    digest.hexadecimal()
+}
+
+impl RunningDigest {
+    fn catch_up(&mut self, events: &[Event]) {
+        for event in events.iter().skip(self.events) {
+            self.line.clear();
+            // A value with string keys always has a JSON form.
+            let _infallible = serde_json::to_writer(&mut self.line, event);
+            self.line.push(b'\n');
+            self.hasher.update(&self.line);
+        }
+        self.events = events.len();
+    }
+
+    fn hexadecimal(&self) -> String {
+        self.hasher.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
 impl Sink for Trace {
     fn record(&self, event: &Event) -> Result<(), BoxError> {
-        let State { events, digest, line } = &mut *self.state.lock();
-        line.clear();
-        serde_json::to_writer(&mut *line, event)?;
-        line.push(b'\n');
-        digest.update(&line);
-        events.push(event.clone());
+        self.state.lock().events.push(event.clone());
         Ok(())
     }
 }

@@ -6,6 +6,7 @@
 mod catalogue;
 mod emitter;
 mod gate;
+mod line;
 mod log;
 mod mirror;
 mod sink;

@@ -37,8 +37,9 @@ pub trait Tool: Send + Sync {
     /// Runs one attempt. `arguments` have passed [`ToolSpec::parameters`] and [`Tool::check`].
     ///
     /// # Errors
-    /// Any error. A [`ToolError`], in it or in its chain of sources, says what the model may see and whether to retry;
-    /// anything else is foreign and retried (E3).
+    /// Any error. A [`ToolError`], in it or in its chain of sources, says what the model may see and whether to retry.
+    /// The error of a nested call is passed on as it is, unless the nested call ran out of time. Anything else is foreign
+    /// and retried (E3).
     fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>>;
 
     /// Checks what the schema cannot say. A typed closure checks here that its type accepts the arguments.

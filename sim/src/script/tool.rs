@@ -128,21 +128,14 @@ pub struct ScriptedTool {
     script: Vec<Step>,
     after_script: Option<AfterScript>,
     attempts: AtomicUsize,
-    invocations: Invocations,
+    invocations: Option<Invocations>,
 }
 
 impl ScriptedTool {
     /// A tool that follows `script`.
     pub fn new(spec: ToolSpec, script: impl IntoIterator<Item = Step>) -> Self {
         let (name, script) = (spec.name.as_str().into(), script.into_iter().collect());
-        Self {
-            spec,
-            name,
-            script,
-            after_script: None,
-            attempts: AtomicUsize::new(0),
-            invocations: Invocations::default(),
-        }
+        Self { spec, name, script, after_script: None, attempts: AtomicUsize::new(0), invocations: None }
     }
 
     /// What every attempt after the script does; it may draw from the environment.
@@ -154,12 +147,7 @@ impl ScriptedTool {
     /// Logs the tool's invocations into `invocations`.
     #[must_use]
     pub fn log_to(self, invocations: Invocations) -> Self {
-        Self { invocations, ..self }
-    }
-
-    /// The log of the tool's invocations.
-    pub fn invocations(&self) -> Invocations {
-        self.invocations.clone()
+        Self { invocations: Some(invocations), ..self }
     }
 
     fn next_step(&self, env: &Env) -> Step {
@@ -182,8 +170,9 @@ impl Tool for ScriptedTool {
         Box::pin(async move {
             let env = context.env();
             let Step { delay, then } = self.next_step(env);
-            let invocation = Invocation { tool: Arc::clone(&self.name), arguments: Arc::clone(&arguments) };
-            self.invocations.log.lock().push(invocation);
+            if let Some(Invocations { log }) = &self.invocations {
+                log.lock().push(Invocation { tool: Arc::clone(&self.name), arguments: Arc::clone(&arguments) });
+            }
             if !delay.is_zero() {
                 env.until(env.now().saturating_add(delay)).await;
             }

@@ -15,7 +15,7 @@ use super::drive::{Drive, Limits, TimeMover};
 use super::gate::{React, Reaction, WorldGate};
 use super::handle::WorldHandle;
 use super::streams::Streams;
-use crate::{Divergence, Trace};
+use crate::{Divergence, Trace, trace};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -51,10 +51,15 @@ pub struct Run<T> {
     pub outcome: Result<T, WorldError>,
     /// The events that were recorded in the world's trace.
     pub trace: Vec<Event>,
-    /// The digest of the trace: equal for equal traces, in any process.
-    pub digest: String,
     /// How long it took on the world's clock.
     pub elapsed: Duration,
+}
+
+impl<T> Run<T> {
+    /// The SHA-256 of the trace as JSON lines, in hexadecimal: equal for equal traces, in any process.
+    pub fn digest(&self) -> String {
+        trace::digest(&self.trace)
+    }
 }
 
 /// A scenario came to no end.
@@ -151,13 +156,7 @@ impl World {
         let time = Arc::new(Time::default());
         let trace = Trace::new();
         let outcome = self.on_thread(&time, &trace, scenario);
-        Run {
-            seed: self.seed,
-            outcome,
-            trace: trace.events(),
-            digest: trace.digest(),
-            elapsed: Duration::from_nanos(time.now_ns()),
-        }
+        Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed: Duration::from_nanos(time.now_ns()) }
     }
 
     /// Runs a scenario twice and compares the traces.

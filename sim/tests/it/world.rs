@@ -36,8 +36,8 @@ fn a_seed_gives_the_same_trace_again_and_another_seed_another() {
     "#
     );
     // In every process, on every machine.
-    insta::assert_snapshot!(first.digest, @"e9a16c0f60d8ab0e04003ab9bff9feb773d82203febf55001f58e39bc1f14fbc");
-    assert_ne!(World::new(8).run(flaky_call).digest, first.digest);
+    insta::assert_snapshot!(first.digest(), @"e9a16c0f60d8ab0e04003ab9bff9feb773d82203febf55001f58e39bc1f14fbc");
+    assert_ne!(World::new(8).run(flaky_call).digest(), first.digest());
 }
 
 #[test]
@@ -52,18 +52,18 @@ fn what_does_not_follow_from_the_seed_is_shown_with_its_neighbours() {
         }
     };
     let divergence = World::new(7).check_determinism(leaky).unwrap_err();
-    insta::assert_snapshot!(divergence.to_string(), @r#"
+    insta::assert_snapshot!(divergence.to_string(), @"
     two runs of seed 7 differ at event 7:
-      {"sequence":4,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"delay_s":1.1552239173702707}}
-      {"sequence":5,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":3}}
-      {"sequence":6,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.finished","data":{"tool":"search","status":"ok","attempts":3,"cached":false,"duration_s":1.667337034}}
-    - {"sequence":7,"at_ns":1667337034,"run_id":"run-2","call_id":"call-2","type":"tool.started","data":{"tool":"search"}}
-    - {"sequence":8,"at_ns":1667337034,"run_id":"run-2","call_id":"call-2","type":"tool.attempt","data":{"tool":"search","attempt":1}}
-    - {"sequence":9,"at_ns":1667337034,"run_id":"run-2","call_id":"call-2","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5010909540714681}}
-    + {"sequence":7,"at_ns":1668337034,"run_id":"run-2","call_id":"call-2","type":"tool.started","data":{"tool":"search"}}
-    + {"sequence":8,"at_ns":1668337034,"run_id":"run-2","call_id":"call-2","type":"tool.attempt","data":{"tool":"search","attempt":1}}
-    + {"sequence":9,"at_ns":1668337034,"run_id":"run-2","call_id":"call-2","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5010909540714681}}
-    "#);
+         0.512113117  run-1/call-1   tool.retry         tool=search attempt=2 delay_s=1.1552239173702707
+         1.667337034  run-1/call-1   tool.attempt       tool=search attempt=3
+         1.667337034  run-1/call-1   tool.finished      tool=search status=ok attempts=3 cached=false duration_s=1.667337034
+    -    1.667337034  run-2/call-2   tool.started       tool=search
+    -    1.667337034  run-2/call-2   tool.attempt       tool=search attempt=1
+    -    1.667337034  run-2/call-2   tool.retry         tool=search attempt=1 delay_s=0.5010909540714681
+    +    1.668337034  run-2/call-2   tool.started       tool=search
+    +    1.668337034  run-2/call-2   tool.attempt       tool=search attempt=1
+    +    1.668337034  run-2/call-2   tool.retry         tool=search attempt=1 delay_s=0.5010909540714681
+    ");
 }
 
 #[test]
@@ -118,15 +118,29 @@ fn exploring_stops_at_the_first_seed_that_fails_and_tells_its_story() {
         assert!(world.seed() < 5, "seed too large");
     })
     .unwrap_err();
-    insta::assert_snapshot!(failing, @r#"
+    insta::assert_snapshot!(failing, @"
     seed 5 fails: the scenario panicked: seed too large
-      {"sequence":0,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.started","data":{"tool":"search"}}
-      {"sequence":1,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":1}}
-      {"sequence":2,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5696660002536593}}
-      {"sequence":3,"at_ns":569666000,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":2}}
-      {"sequence":4,"at_ns":569666000,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"delay_s":1.225245278710473}}
-      {"sequence":5,"at_ns":1794911279,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":3}}
-      {"sequence":6,"at_ns":1794911279,"run_id":"run-1","call_id":"call-1","type":"tool.finished","data":{"tool":"search","status":"ok","attempts":3,"cached":false,"duration_s":1.794911279}}
+       0.000000000  run-1/call-1   tool.started       tool=search
+       0.000000000  run-1/call-1   tool.attempt       tool=search attempt=1
+       0.000000000  run-1/call-1   tool.retry         tool=search attempt=1 delay_s=0.5696660002536593
+       0.569666000  run-1/call-1   tool.attempt       tool=search attempt=2
+       0.569666000  run-1/call-1   tool.retry         tool=search attempt=2 delay_s=1.225245278710473
+       1.794911279  run-1/call-1   tool.attempt       tool=search attempt=3
+       1.794911279  run-1/call-1   tool.finished      tool=search status=ok attempts=3 cached=false duration_s=1.794911279
     repeat it: WINDTUNNEL_SEED=5 cargo test
-    "#);
+    ");
+}
+
+#[test]
+fn the_digest_runs_along_with_the_trace() {
+    let run = World::new(7).run(|world| async move {
+        flaky_call(world.clone()).await;
+        let half = world.trace().digest();
+        flaky_call(world.clone()).await;
+        (half, world.trace().digest())
+    });
+    let digest = run.digest();
+    let (half, whole) = run.outcome.unwrap();
+    assert_eq!(half, World::new(7).run(flaky_call).digest());
+    assert_eq!(whole, digest);
 }

@@ -1,0 +1,72 @@
+//! An event as one line for people.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::Event;
+
+/// When, whose, what, and its data: `0.500000000  run-1/call-1  tool.attempt  tool=search attempt=2`, in columns.
+impl fmt::Display for Event {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = match &self.call_id {
+            Some(call_id) => format!("{}/{call_id}", self.run_id),
+            None => self.run_id.to_string(),
+        };
+        let time = format!("{}.{:09}", self.at.as_secs(), self.at.subsec_nanos());
+        write!(formatter, "{time:>14}  {whose:<14} {}", self.kind.name())?;
+        let data = self.data();
+        if !data.is_empty() || self.parent_id.is_some() {
+            write!(formatter, "{:1$}", "", 18_usize.saturating_sub(self.kind.name().len()))?;
+        }
+        for (name, value) in &data {
+            write!(formatter, " {name}={}", Plain(value))?;
+        }
+        match &self.parent_id {
+            Some(parent_id) => write!(formatter, " parent={parent_id}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value without quotation marks where none are needed.
+struct Plain<'a>(&'a Value);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::String(text) if !text.is_empty() && !text.contains(needs_quotes) => formatter.write_str(text),
+            value => write!(formatter, "{value}"),
+        }
+    }
+}
+
+fn needs_quotes(letter: char) -> bool {
+    matches!(letter, ' ' | '"' | '=') || letter.is_control()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::EventKind;
+    use super::*;
+
+    #[test]
+    fn lines_stand_in_columns_and_cannot_be_broken_by_a_name() {
+        let event = |call_id: Option<&str>, kind| Event {
+            sequence: 3,
+            at: Duration::from_micros(1_500),
+            run_id: "run-1".into(),
+            call_id: call_id.map(Into::into),
+            parent_id: call_id.map(|_| "call-9".into()),
+            kind,
+        };
+        let retry = EventKind::ToolRetry { tool: "a \nb".into(), attempt: 1, delay_s: 0.5 };
+        assert_eq!(
+            event(Some("call-1"), retry).to_string(),
+            r#"   0.001500000  run-1/call-1   tool.retry         tool="a \nb" attempt=1 delay_s=0.5 parent=call-9"#
+        );
+        assert_eq!(event(None, EventKind::RunStarted {}).to_string(), "   0.001500000  run-1          run.started");
+    }
+}
