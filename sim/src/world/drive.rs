@@ -140,6 +140,15 @@ impl<F: Future> Drive<F> {
     }
 }
 
+impl<F> Drop for Drive<F> {
+    fn drop(&mut self) {
+        // Both hold on to the runtime, whose park hook holds on to the mover.
+        let mut mover = self.mover.lock();
+        mover.sleep = None;
+        mover.root = Waker::noop().clone();
+    }
+}
+
 impl Polls {
     fn count(&mut self, now_ns: u64) -> u64 {
         if now_ns > self.now_ns {

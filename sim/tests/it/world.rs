@@ -144,3 +144,18 @@ fn the_digest_runs_along_with_the_trace() {
     assert_eq!(half, World::new(7).run(flaky_call).digest());
     assert_eq!(whole, digest);
 }
+
+#[test]
+fn a_world_that_is_over_leaves_nothing_behind() {
+    let ends = World::new(7).run(|world| async move {
+        flaky_call(world).await;
+    });
+    let stuck = World::new(7).run(|world| async move {
+        flaky_call(world).await;
+        std::future::pending::<()>().await;
+    });
+    for run in [ends, stuck] {
+        // Nobody but the run's own events knows the name: the world's trace, timers and runtime are gone.
+        assert_eq!(std::sync::Arc::strong_count(&run.trace[0].run_id), run.trace.len());
+    }
+}
