@@ -104,7 +104,7 @@ impl Flow<'_> {
     }
 
     async fn execute(
-        &self,
+        self,
         prepared: Option<&PreparedTool>,
         approval: Option<Decision>,
     ) -> Result<ToolResult, Interrupted> {
@@ -117,35 +117,30 @@ impl Flow<'_> {
             Err(Stop::Pending { approval_id }) => Ended::without_attempts(Outcome::Pending { approval_id }),
         };
         let duration = self.engine.env.now().saturating_sub(arrived);
-        let (cost_usd, result) = (ended.cost_usd, self.result(ended, duration));
-        if let Outcome::Pending { approval_id } = &result.outcome {
+        if let Outcome::Pending { approval_id } = &ended.outcome {
             let approval_id = Arc::clone(approval_id);
             self.emit(|| EventKind::ToolPending { tool: self.tool(), approval_id }).await;
-            return Ok(result);
+        } else {
+            self.record(&ended, duration).await;
+            self.emit(|| EventKind::ToolFinished {
+                tool: self.tool(),
+                status: ended.outcome.status(),
+                error: ended.outcome.error().map(|error| error.kind.as_str()),
+                attempts: ended.attempts,
+                cached: ended.cached,
+                duration_s: duration.as_secs_f64(),
+            })
+            .await;
         }
-        self.record(&result, cost_usd).await;
-        self.emit(|| EventKind::ToolFinished {
-            tool: self.tool(),
-            status: result.status(),
-            error: result.error_kind().map(ErrorKind::as_str),
-            attempts: result.attempts,
-            cached: result.cached,
-            duration_s: duration.as_secs_f64(),
-        })
-        .await;
-        Ok(result)
-    }
-
-    fn result(&self, ended: Ended, duration: Duration) -> ToolResult {
-        ToolResult {
-            run_id: Arc::clone(&self.subject.run_id),
-            call_id: Arc::clone(&self.identity.call_id),
-            tool: self.tool(),
+        Ok(ToolResult {
+            run_id: self.subject.run_id,
+            call_id: self.identity.call_id,
+            tool: self.identity.tool,
             outcome: ended.outcome,
             attempts: ended.attempts,
             cached: ended.cached,
             duration,
-        }
+        })
     }
 
     /// The stages from finding the tool to the after-hooks.
@@ -206,22 +201,22 @@ impl Flow<'_> {
     }
 
     /// Records the finished call (E12).
-    async fn record(&self, result: &ToolResult, cost_usd: f64) {
+    async fn record(&self, ended: &Ended, duration: Duration) {
         let ports = &self.executor.context.ports;
         let Some(ledger) = ports.ledger.as_ref().or(self.engine.ports.ledger.as_ref()) else { return };
         let entry = LedgerEntry {
             kind: "tool",
-            entry_id: Arc::clone(&result.call_id),
-            run_id: Arc::clone(&result.run_id),
-            tool: Arc::clone(&result.tool),
-            status: result.status(),
-            error: result.error_kind().map(ErrorKind::as_str),
-            cost_usd,
-            attempts: result.attempts,
-            duration: result.duration,
+            entry_id: Arc::clone(&self.identity.call_id),
+            run_id: Arc::clone(&self.subject.run_id),
+            tool: self.tool(),
+            status: ended.outcome.status(),
+            error: ended.outcome.error().map(|error| error.kind.as_str()),
+            cost_usd: ended.cost_usd,
+            attempts: ended.attempts,
+            duration,
         };
         if let Err(error) = guarded(async { ledger.record(entry).await }).await {
-            tracing::warn!(call_id = &*result.call_id, "the ledger failed; it lacks this call");
+            tracing::warn!(call_id = &*self.identity.call_id, "the ledger failed; it lacks this call");
             tracing::debug!(cause = causes::text(&*error), "the ledger's error");
         }
     }

@@ -97,12 +97,14 @@ impl FairShares {
 struct RunQueue {
     lock: FairShares,
     caps: BTreeMap<String, FairShares>,
-    calls: BTreeMap<Ticket, Call>,
+    /// By ticket, and so in the order of arrival.
+    calls: VecDeque<Call>,
     next: Ticket,
 }
 
 #[derive(Debug)]
 struct Call {
+    ticket: Ticket,
     needs: Needs,
     stage: Stage,
     waker: Option<Waker>,
@@ -118,7 +120,7 @@ enum Stage {
 impl RunQueue {
     fn new(caps: &BTreeMap<String, NonZeroU32>) -> Self {
         let caps = caps.iter().map(|(kind, cap)| (kind.clone(), FairShares::new(cap.get()))).collect();
-        Self { lock: FairShares::new(u32::MAX), caps, calls: BTreeMap::new(), next: 0 }
+        Self { lock: FairShares::new(u32::MAX), caps, calls: VecDeque::new(), next: 0 }
     }
 
     /// Joins the queue.
@@ -126,20 +128,30 @@ impl RunQueue {
         let ticket = self.next;
         self.next += 1;
         let has_lock = needs.lock.is_none_or(|share| self.lock.request(ticket, share.weight()));
-        self.calls.insert(ticket, Call { needs, stage: Stage::WaitsForLock, waker: None });
+        self.calls.push_back(Call { ticket, needs, stage: Stage::WaitsForLock, waker: None });
         if has_lock {
             self.go_to_cap(ticket);
         }
         ticket
     }
 
+    fn place(&self, ticket: Ticket) -> Option<usize> {
+        self.calls.binary_search_by_key(&ticket, |call| call.ticket).ok()
+    }
+
+    fn call_mut(&mut self, ticket: Ticket) -> Option<&mut Call> {
+        let place = self.place(ticket)?;
+        self.calls.get_mut(place)
+    }
+
     fn is_granted(&self, ticket: Ticket) -> bool {
-        self.calls.get(&ticket).is_some_and(|call| call.stage == Stage::Granted)
+        self.place(ticket).is_some_and(|place| self.calls[place].stage == Stage::Granted)
     }
 
     /// The lock is the call's, or it needs none.
     fn go_to_cap(&mut self, ticket: Ticket) {
-        let Some(call) = self.calls.get_mut(&ticket) else { return };
+        let Some(place) = self.place(ticket) else { return };
+        let call = &mut self.calls[place];
         let cap = call.needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind));
         let is_granted = cap.is_none_or(|cap| cap.request(ticket, 1));
         call.stage = if is_granted { Stage::Granted } else { Stage::WaitsForCap };
@@ -147,7 +159,8 @@ impl RunQueue {
 
     /// Gives up whatever the call holds or waits for. Returns the wakers of those that are granted now.
     fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
-        let Some(Call { needs, stage, .. }) = self.calls.remove(&ticket) else { return Vec::new() };
+        let call = self.place(ticket).and_then(|place| self.calls.remove(place));
+        let Some(Call { needs, stage, .. }) = call else { return Vec::new() };
         let mut granted = Vec::new();
         let cap = needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind));
         match (stage, cap) {
@@ -156,7 +169,7 @@ impl RunQueue {
             _ => {}
         }
         for ticket in &granted {
-            if let Some(call) = self.calls.get_mut(ticket) {
+            if let Some(call) = self.call_mut(*ticket) {
                 call.stage = Stage::Granted;
             }
         }
@@ -170,7 +183,7 @@ impl RunQueue {
             granted.push(ticket);
         }
         // One that got the lock and waits for its cap is woken in vain, and waits on.
-        granted.iter().filter_map(|ticket| self.calls.get_mut(ticket)?.waker.take()).collect()
+        granted.into_iter().filter_map(|ticket| self.call_mut(ticket)?.waker.take()).collect()
     }
 }
 
@@ -214,7 +227,7 @@ impl<'a> Future for Acquire<'a> {
         match this.place.take() {
             Some(permit) if queue.is_granted(permit.ticket) => Poll::Ready(permit),
             Some(place) => {
-                if let Some(call) = queue.calls.get_mut(&place.ticket) {
+                if let Some(call) = queue.call_mut(place.ticket) {
                     call.waker = Some(context.waker().clone());
                 }
                 this.place = Some(place);

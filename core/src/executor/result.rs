@@ -40,30 +40,47 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// `ok`, `error` or `pending`.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Self::Ok(_) => "ok",
+            Self::Error(_) => "error",
+            Self::Pending { .. } => "pending",
+        }
+    }
+
+    /// The value of an ok outcome.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Ok(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The error of an error outcome.
+    pub fn error(&self) -> Option<&CallError> {
+        match self {
+            Self::Error(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
 impl ToolResult {
     /// `ok`, `error` or `pending`.
     pub fn status(&self) -> &'static str {
-        match self.outcome {
-            Outcome::Ok(_) => "ok",
-            Outcome::Error(_) => "error",
-            Outcome::Pending { .. } => "pending",
-        }
+        self.outcome.status()
     }
 
     /// The value of an ok result.
     pub fn value(&self) -> Option<&Value> {
-        match &self.outcome {
-            Outcome::Ok(value) => Some(value),
-            _ => None,
-        }
+        self.outcome.value()
     }
 
     /// The error of an error result.
     pub fn error(&self) -> Option<&CallError> {
-        match &self.outcome {
-            Outcome::Error(error) => Some(error),
-            _ => None,
-        }
+        self.outcome.error()
     }
 
     /// The error's kind.
