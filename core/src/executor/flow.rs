@@ -15,7 +15,7 @@ use super::context::Frame;
 use super::guard::Identity;
 use super::handle::Executor;
 use super::ledger::LedgerEntry;
-use super::lock::{Needs, Permit, Share};
+use super::lock::{Permit, Share};
 use super::result::{Outcome, ToolResult};
 use super::run::{RunGuard, RunState};
 use crate::BoxError;
@@ -189,15 +189,14 @@ impl Flow<'_> {
     }
 
     /// Waits for the run's lock and the kind's cap, those of them that the enclosing call does not hold already.
-    async fn permit(&self, tool: &PreparedTool) -> Permit<'_> {
+    async fn permit<'b>(&'b self, tool: &'b PreparedTool) -> Permit<'b> {
         let share = if tool.spec().parallel_safe { Share::Shared } else { Share::Exclusive };
-        let kind = Arc::clone(tool.kind());
-        let needs = match self.enclosing() {
-            None => Needs { lock: Some(share), kind: Some(kind) },
-            Some(frame) if frame.holds_kind(self.run, &kind) => Needs::default(),
-            Some(_) => Needs { lock: None, kind: Some(kind) },
+        let kind = tool.kind();
+        let (share, kind) = match self.enclosing() {
+            None => (Some(share), Some(kind)),
+            Some(frame) => (None, Some(kind).filter(|kind| !frame.holds_kind(self.run, kind))),
         };
-        self.run.lock.acquire(needs).await
+        self.run.lock.acquire(share, kind).await
     }
 
     /// Records the finished call (E12).

@@ -3,7 +3,6 @@
 //! A pure machine: a call is checked when it arrives, and counted, after a second check, once it is certain to run (E2).
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -21,16 +20,11 @@ pub(super) struct Identity {
 /// The calls that a run has counted.
 #[derive(Debug, Default)]
 pub(super) struct Guards {
-    counted: BTreeMap<Arc<str>, Counted>,
+    /// The first call apart: many runs have no other.
+    first: Option<Identity>,
+    others: BTreeMap<Arc<str>, Vec<Identity>>,
     ran: Vec<Arc<str>>,
     calls: u64,
-}
-
-/// The calls counted under one call id: rarely more than one.
-#[derive(Debug)]
-struct Counted {
-    first: Identity,
-    others: Vec<Identity>,
 }
 
 impl Guards {
@@ -66,18 +60,15 @@ impl Guards {
         if once_per_run {
             self.ran.push(Arc::clone(&call.tool));
         }
-        match self.counted.entry(Arc::clone(&call.call_id)) {
-            Entry::Vacant(entry) => {
-                entry.insert(Counted { first: call.clone(), others: Vec::new() });
-            }
-            Entry::Occupied(mut entry) => entry.get_mut().others.push(call.clone()),
+        match self.first {
+            None => self.first = Some(call.clone()),
+            Some(_) => self.others.entry(Arc::clone(&call.call_id)).or_default().push(call.clone()),
         }
         Ok(())
     }
 
     fn has_counted(&self, call: &Identity) -> bool {
-        let counted = self.counted.get(&call.call_id);
-        counted.is_some_and(|counted| counted.first == *call || counted.others.contains(call))
+        self.first.as_ref() == Some(call) || self.others.get(&call.call_id).is_some_and(|others| others.contains(call))
     }
 }
 

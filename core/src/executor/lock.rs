@@ -15,12 +15,11 @@ use parking_lot::Mutex;
 type Ticket = u64;
 
 /// What a call needs before its attempts may run.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Needs {
-    /// The run's lock; not for a nested call.
-    pub(super) lock: Option<Share>,
-    /// A place under the cap of this kind, if it has one.
-    pub(super) kind: Option<Arc<str>>,
+#[derive(Debug, Default)]
+struct Needs {
+    lock: Option<Share>,
+    /// Its kind, if that has a cap.
+    kind: Option<Arc<str>>,
 }
 
 /// How a call holds the run's lock.
@@ -92,18 +91,18 @@ impl FairShares {
     }
 }
 
-/// Who waits for, and who holds, a run's lock and caps.
+/// A run's lock and caps, and who waits for them.
 #[derive(Debug)]
 struct RunQueue {
     lock: FairShares,
     caps: BTreeMap<String, FairShares>,
-    /// By ticket, and so in the order of arrival.
-    calls: VecDeque<Call>,
+    /// Those that wait, or were granted and do not know it yet. By ticket, and so in the order of arrival.
+    waiting: VecDeque<Waiting>,
     next: Ticket,
 }
 
 #[derive(Debug)]
-struct Call {
+struct Waiting {
     ticket: Ticket,
     needs: Needs,
     stage: Stage,
@@ -120,58 +119,64 @@ enum Stage {
 impl RunQueue {
     fn new(caps: &BTreeMap<String, NonZeroU32>) -> Self {
         let caps = caps.iter().map(|(kind, cap)| (kind.clone(), FairShares::new(cap.get()))).collect();
-        Self { lock: FairShares::new(u32::MAX), caps, calls: VecDeque::new(), next: 0 }
+        Self { lock: FairShares::new(u32::MAX), caps, waiting: VecDeque::new(), next: 0 }
     }
 
-    /// Joins the queue.
-    fn join(&mut self, needs: Needs) -> Ticket {
+    /// Takes what the call needs, or joins the queue.
+    fn join(&mut self, needs: Needs) -> Result<Needs, Ticket> {
         let ticket = self.next;
         self.next += 1;
         let has_lock = needs.lock.is_none_or(|share| self.lock.request(ticket, share.weight()));
-        self.calls.push_back(Call { ticket, needs, stage: Stage::WaitsForLock, waker: None });
-        if has_lock {
-            self.go_to_cap(ticket);
+        let stage = if has_lock { self.go_to_cap(ticket, needs.kind.as_deref()) } else { Stage::WaitsForLock };
+        if stage == Stage::Granted {
+            return Ok(needs);
         }
-        ticket
-    }
-
-    fn place(&self, ticket: Ticket) -> Option<usize> {
-        self.calls.binary_search_by_key(&ticket, |call| call.ticket).ok()
-    }
-
-    fn call_mut(&mut self, ticket: Ticket) -> Option<&mut Call> {
-        let place = self.place(ticket)?;
-        self.calls.get_mut(place)
-    }
-
-    fn is_granted(&self, ticket: Ticket) -> bool {
-        self.place(ticket).is_some_and(|place| self.calls[place].stage == Stage::Granted)
+        self.waiting.push_back(Waiting { ticket, needs, stage, waker: None });
+        Err(ticket)
     }
 
     /// The lock is the call's, or it needs none.
-    fn go_to_cap(&mut self, ticket: Ticket) {
-        let Some(place) = self.place(ticket) else { return };
-        let call = &mut self.calls[place];
-        let cap = call.needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind));
-        let is_granted = cap.is_none_or(|cap| cap.request(ticket, 1));
-        call.stage = if is_granted { Stage::Granted } else { Stage::WaitsForCap };
+    fn go_to_cap(&mut self, ticket: Ticket, kind: Option<&str>) -> Stage {
+        let cap = kind.and_then(|kind| self.caps.get_mut(kind));
+        if cap.is_none_or(|cap| cap.request(ticket, 1)) { Stage::Granted } else { Stage::WaitsForCap }
     }
 
-    /// Gives up whatever the call holds or waits for. Returns the wakers of those that are granted now.
-    fn leave(&mut self, ticket: Ticket) -> Vec<Waker> {
-        let call = self.place(ticket).and_then(|place| self.calls.remove(place));
-        let Some(Call { needs, stage, .. }) = call else { return Vec::new() };
+    fn place(&self, ticket: Ticket) -> Option<usize> {
+        self.waiting.binary_search_by_key(&ticket, |waiting| waiting.ticket).ok()
+    }
+
+    /// What was granted, if it was; else leaves the waker.
+    fn collect(&mut self, ticket: Ticket, waker: &Waker) -> Option<Needs> {
+        let place = self.place(ticket)?;
+        if self.waiting[place].stage == Stage::Granted {
+            return self.waiting.remove(place).map(|waiting| waiting.needs);
+        }
+        self.waiting[place].waker = Some(waker.clone());
+        None
+    }
+
+    /// Gives back what was granted. Returns the wakers of those that are granted now.
+    fn release(&mut self, needs: &Needs) -> Vec<Waker> {
+        self.settle(Stage::Granted, needs, 0)
+    }
+
+    /// Leaves the queue, and gives back what the call got so far. Returns the wakers of those that are granted now.
+    fn withdraw(&mut self, ticket: Ticket) -> Vec<Waker> {
+        let waiting = self.place(ticket).and_then(|place| self.waiting.remove(place));
+        waiting.map_or_else(Vec::new, |Waiting { stage, needs, .. }| self.settle(stage, &needs, ticket))
+    }
+
+    fn settle(&mut self, stage: Stage, needs: &Needs, ticket: Ticket) -> Vec<Waker> {
         let mut granted = Vec::new();
-        let cap = needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind));
-        match (stage, cap) {
-            (Stage::Granted, Some(cap)) => granted = cap.release(1),
-            (Stage::WaitsForCap, Some(cap)) => granted = cap.withdraw(ticket),
-            _ => {}
+        if let Some(cap) = needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind)) {
+            granted = match stage {
+                Stage::WaitsForLock => Vec::new(),
+                Stage::WaitsForCap => cap.withdraw(ticket),
+                Stage::Granted => cap.release(1),
+            };
         }
         for ticket in &granted {
-            if let Some(call) = self.call_mut(*ticket) {
-                call.stage = Stage::Granted;
-            }
+            self.move_to(*ticket, Stage::Granted);
         }
         let has_lock = match (stage, needs.lock) {
             (_, None) => Vec::new(),
@@ -179,11 +184,25 @@ impl RunQueue {
             (_, Some(share)) => self.lock.release(share.weight()),
         };
         for ticket in has_lock {
-            self.go_to_cap(ticket);
-            granted.push(ticket);
+            let kind = self.place(ticket).and_then(|place| self.waiting[place].needs.kind.clone());
+            let stage = self.go_to_cap(ticket, kind.as_deref());
+            self.move_to(ticket, stage);
+            if stage == Stage::Granted {
+                granted.push(ticket);
+            }
         }
-        // One that got the lock and waits for its cap is woken in vain, and waits on.
-        granted.into_iter().filter_map(|ticket| self.call_mut(ticket)?.waker.take()).collect()
+        granted.into_iter().filter_map(|ticket| self.waker_of(ticket)).collect()
+    }
+
+    fn waker_of(&mut self, ticket: Ticket) -> Option<Waker> {
+        let place = self.place(ticket)?;
+        self.waiting[place].waker.take()
+    }
+
+    fn move_to(&mut self, ticket: Ticket, stage: Stage) {
+        if let Some(place) = self.place(ticket) {
+            self.waiting[place].stage = stage;
+        }
     }
 }
 
@@ -199,9 +218,10 @@ impl RunLock {
         Self { queue: Mutex::new(RunQueue::new(caps)) }
     }
 
-    /// Waits until the call has what it needs. It joins the queue when first polled; dropping it leaves the queue.
-    pub(super) fn acquire(&self, needs: Needs) -> Acquire<'_> {
-        Acquire { needs: Some(needs), place: None, lock: self }
+    /// Waits for a share of the lock, and for a place under the cap of `kind` if it has one; a nested call may need
+    /// neither. It joins the queue when first polled; dropping it leaves the queue.
+    pub(super) fn acquire<'a>(&'a self, lock: Option<Share>, kind: Option<&'a Arc<str>>) -> Acquire<'a> {
+        Acquire { queue: &self.queue, state: AcquireState::Unpolled { lock, kind } }
     }
 }
 
@@ -209,47 +229,64 @@ impl RunLock {
 #[derive(Debug)]
 #[must_use = "futures do nothing unless polled"]
 pub(super) struct Acquire<'a> {
-    lock: &'a RunLock,
-    needs: Option<Needs>,
-    place: Option<Permit<'a>>,
+    queue: &'a Mutex<RunQueue>,
+    state: AcquireState<'a>,
+}
+
+#[derive(Debug)]
+enum AcquireState<'a> {
+    Unpolled { lock: Option<Share>, kind: Option<&'a Arc<str>> },
+    Waiting(Ticket),
+    Done,
 }
 
 impl<'a> Future for Acquire<'a> {
     type Output = Permit<'a>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a>> {
-        let this = &mut *self;
-        let lock = this.lock;
-        let mut queue = lock.queue.lock();
-        if let Some(needs) = this.needs.take() {
-            this.place = Some(Permit { lock, ticket: queue.join(needs) });
-        }
-        match this.place.take() {
-            Some(permit) if queue.is_granted(permit.ticket) => Poll::Ready(permit),
-            Some(place) => {
-                if let Some(call) = queue.call_mut(place.ticket) {
-                    call.waker = Some(context.waker().clone());
+        let queue = self.queue;
+        let mut locked = queue.lock();
+        if let AcquireState::Unpolled { lock, kind } = self.state {
+            let kind = kind.filter(|kind| locked.caps.contains_key(&***kind)).cloned();
+            match locked.join(Needs { lock, kind }) {
+                Ok(granted) => {
+                    self.state = AcquireState::Done;
+                    return Poll::Ready(Permit { queue, granted });
                 }
-                this.place = Some(place);
-                Poll::Pending
+                Err(ticket) => self.state = AcquireState::Waiting(ticket),
             }
-            // Polled again after it was ready.
+        }
+        let AcquireState::Waiting(ticket) = self.state else { return Poll::Pending };
+        match locked.collect(ticket, context.waker()) {
+            Some(granted) => {
+                self.state = AcquireState::Done;
+                Poll::Ready(Permit { queue, granted })
+            }
             None => Poll::Pending,
         }
     }
 }
 
-/// The place of a call: while it waits, and then while it runs. Given up on drop.
+impl Drop for Acquire<'_> {
+    fn drop(&mut self) {
+        if let AcquireState::Waiting(ticket) = self.state {
+            let wakers = self.queue.lock().withdraw(ticket);
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+/// What a call holds, given back on drop.
 #[derive(Debug)]
 #[must_use = "dropping the permit gives the lock and the cap back"]
 pub(super) struct Permit<'a> {
-    lock: &'a RunLock,
-    ticket: Ticket,
+    queue: &'a Mutex<RunQueue>,
+    granted: Needs,
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let wakers = self.lock.queue.lock().leave(self.ticket);
+        let wakers = self.queue.lock().release(&self.granted);
         // Outside the lock: a waker may run anything.
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -257,6 +294,8 @@ impl Drop for Permit<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use tokio_test::task::{Spawn, spawn};
     use tokio_test::{assert_pending, assert_ready};
 
@@ -267,8 +306,10 @@ mod tests {
         RunLock::new(&caps.collect())
     }
 
-    fn waits<'a>(lock: &'a RunLock, share: Share, kind: &str) -> Spawn<Acquire<'a>> {
-        spawn(lock.acquire(Needs { lock: Some(share), kind: Some(kind.into()) }))
+    /// Waits for a share, and for the cap of the kind "a" or "b".
+    fn waits<'a>(lock: &'a RunLock, share: impl Into<Option<Share>>, kind: &str) -> Spawn<Acquire<'a>> {
+        static KINDS: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| ["a".into(), "b".into()]);
+        spawn(lock.acquire(share.into(), KINDS.iter().find(|known| ***known == *kind)))
     }
 
     #[test]
@@ -353,13 +394,12 @@ mod tests {
     fn a_nested_call_needs_only_its_cap() {
         let lock = lock(&[("a", 1)]);
         let held = assert_ready!(waits(&lock, Share::Exclusive, "b").poll());
-        let nested = |kind: &str| spawn(lock.acquire(Needs { lock: None, kind: Some(kind.into()) }));
-        let capped = assert_ready!(nested("a").poll());
-        drop(assert_ready!(nested("c").poll()));
-        assert_pending!(nested("a").poll());
+        let capped = assert_ready!(waits(&lock, None, "a").poll());
+        drop(assert_ready!(waits(&lock, None, "b").poll()));
+        assert_pending!(waits(&lock, None, "a").poll());
         drop((capped, held));
-        assert!(lock.queue.lock().calls.is_empty());
-        assert_eq!(lock.queue.lock().lock.in_use, 0);
+        let queue = lock.queue.lock();
+        assert_eq!((queue.waiting.len(), queue.lock.in_use, queue.caps["a"].in_use), (0, 0, 0));
     }
 
     #[test]
@@ -368,6 +408,6 @@ mod tests {
         let unpolled = waits(&lock, Share::Exclusive, "a");
         drop(assert_ready!(waits(&lock, Share::Shared, "a").poll()));
         drop(unpolled);
-        assert!(lock.queue.lock().calls.is_empty());
+        assert!(lock.queue.lock().waiting.is_empty());
     }
 }
