@@ -1,8 +1,10 @@
 //! The world: where time, chance, models and tools belong to a seed.
 //!
-//! [`World`] runs any async code on time that jumps from one event to the next. [`explore`] runs it over many seeds and
-//! reports the first that fails. [`script`] plays tools, reviewers and models.
+//! [`World`] runs any async code on time that jumps from one event to the next. [`explore()`] runs it over many seeds and
+//! reports the first that fails. [`script`] plays tools, reviewers and models. The feature `case` adds case files, which
+//! say all of that in JSON or TOML.
 
+#[cfg(feature = "case")]
 pub mod case;
 mod determinism;
 mod explore;

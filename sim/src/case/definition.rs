@@ -82,11 +82,6 @@ impl Case {
         jitter_is_drawn || self.tools.iter().any(|tool| tool.script.draws())
     }
 
-    /// Whether the file says what must come out.
-    pub fn expects(&self) -> bool {
-        self.expectation.is_some()
-    }
-
     pub(super) fn tool(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.iter().map(|tool| &tool.spec).find(|spec| spec.name == name)
     }

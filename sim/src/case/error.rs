@@ -47,8 +47,26 @@ pub enum LoadError {
     },
 }
 
+/// How many characters of a path are shown; names in it may be of any length.
+const PATH_MAX: usize = 300;
+/// How many characters a problem has; it may quote a value of any length.
+const PROBLEM_MAX: usize = 600;
+
+impl LoadError {
+    pub(super) fn invalid(place: Place, path: Option<Path>, problem: impl Into<String>) -> Self {
+        Self::Invalid { place, path, problem: cut(problem.into(), PROBLEM_MAX) }
+    }
+}
+
 fn prefix(path: Option<&Path>) -> String {
-    path.map(|path| format!("{path}: ")).unwrap_or_default()
+    path.map(|path| cut(path.to_string(), PATH_MAX) + ": ").unwrap_or_default()
+}
+
+fn cut(text: String, letters_max: usize) -> String {
+    match text.char_indices().nth(letters_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 /// A place in a file, printed `file:line:column`.

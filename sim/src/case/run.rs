@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use windtunnel_core::BoxError;
 use windtunnel_core::event::Event;
 use windtunnel_core::executor::{LedgerEntry, Outcome, ToolResult};
 
+use crate::Run;
 use crate::script::Invocation;
-use crate::{Run, WorldError};
 
 /// What came of running a case with one seed.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub struct CaseRun {
     pub ledger: Vec<LedgerEntry>,
     /// How often the reviewer was asked.
     pub approval_requests: usize,
-    pub(super) world: Run<()>,
+    pub(super) world: Run<Result<(), BoxError>>,
 }
 
 /// A call with its result.
@@ -48,8 +49,8 @@ impl CaseRun {
     }
 
     /// The digest of the events: equal for equal runs, in any process.
-    pub fn digest(&self) -> &str {
-        &self.world.digest
+    pub fn digest(&self) -> String {
+        self.world.digest()
     }
 
     /// How long the case took on the world's clock.
@@ -58,8 +59,12 @@ impl CaseRun {
     }
 
     /// Why the case came to no end, if it did not.
-    pub fn world_error(&self) -> Option<&WorldError> {
-        self.world.outcome.as_ref().err()
+    pub fn problem(&self) -> Option<String> {
+        match &self.world.outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
     }
 }
 
@@ -113,5 +118,5 @@ pub(super) fn ledger_entry_to_json(entry: &LedgerEntry) -> Value {
 
 /// An invocation as JSON.
 pub(super) fn invocation_to_json(invocation: &Invocation) -> Value {
-    json!({"tool": invocation.tool, "arguments": &*invocation.arguments})
+    json!({"tool": &*invocation.tool, "arguments": &*invocation.arguments})
 }

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use windtunnel_core::env::{Blocking, Clock};
 
+use super::run::WorldError;
 use super::timers::{TimerKey, Timers};
 
 /// What the clock's users and the driver share.
@@ -20,11 +21,22 @@ pub(super) struct Time {
     /// When the world began on tokio's clock.
     began: OnceLock<Instant>,
     pub(super) timers: Mutex<Timers>,
+    /// Why the world ends before its scenario does.
+    ended: Mutex<Option<WorldError>>,
 }
 
 impl Time {
     pub(super) fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
+    }
+
+    /// Ends the world as soon as nothing is left to run.
+    pub(super) fn end(&self, error: WorldError) {
+        self.ended.lock().get_or_insert(error);
+    }
+
+    pub(super) fn take_end(&self) -> Option<WorldError> {
+        self.ended.lock().take()
     }
 
     /// When the world began on tokio's clock: at the first call. Only inside the world's runtime.

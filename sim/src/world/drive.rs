@@ -15,26 +15,17 @@ use tokio::time::Sleep;
 
 use super::clock::Time;
 use super::run::WorldError;
-use crate::Trace;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// How often the scenario may be polled without time moving: it spins if it never waits for anything.
 const POLLS_AT_ONE_INSTANT_MAX: u64 = 1_000_000;
 
-/// The limits of a world.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    pub(super) time_ns: u64,
-    pub(super) events_max: usize,
-}
-
 /// Moves time. Shared by the park hook, which calls it, and the driver, which sees what came of it.
 #[derive(Debug)]
 pub(super) struct TimeMover {
     time: Arc<Time>,
-    trace: Trace,
-    limits: Limits,
+    limit_ns: u64,
     /// Brings tokio's clock to a whole millisecond. There is none before the driver began.
     sleep: Option<Pin<Box<Sleep>>>,
     heading_for_ns: u64,
@@ -43,9 +34,10 @@ pub(super) struct TimeMover {
 }
 
 impl TimeMover {
-    pub(super) fn new(time: Arc<Time>, trace: Trace, limits: Limits) -> Self {
+    /// The world's time runs out at `limit_ns`.
+    pub(super) fn new(time: Arc<Time>, limit_ns: u64) -> Self {
         let root = Waker::noop().clone();
-        Self { time, trace, limits, sleep: None, heading_for_ns: 0, root, ended: None }
+        Self { time, limit_ns, sleep: None, heading_for_ns: 0, root, ended: None }
     }
 
     /// Nothing is left to run: moves time towards the next deadline, or fires the timer that is due.
@@ -60,11 +52,11 @@ impl TimeMover {
     }
 
     fn move_time(&mut self) -> Result<(), WorldError> {
-        if self.trace.len() > self.limits.events_max {
-            return Err(WorldError::TooManyEvents { events_max: self.limits.events_max });
+        if let Some(error) = self.time.take_end() {
+            return Err(error);
         }
         let next_ns = self.time.timers.lock().next_deadline_ns();
-        let target_ns = next_ns.unwrap_or(u64::MAX).min(self.limits.time_ns);
+        let target_ns = next_ns.unwrap_or(u64::MAX).min(self.limit_ns);
         let now_ns = self.time.now_ns();
         let tick_ns = target_ns - target_ns % NANOS_PER_MILLI;
         if tick_ns > now_ns {
@@ -76,7 +68,7 @@ impl TimeMover {
             return Ok(());
         }
         match next_ns {
-            Some(next_ns) if next_ns < self.limits.time_ns => {
+            Some(next_ns) if next_ns < self.limit_ns => {
                 self.advance_tokio(next_ns.saturating_sub(now_ns));
                 let due = self.time.timers.lock().fire(next_ns);
                 due.into_iter().for_each(Waker::wake);
@@ -84,7 +76,7 @@ impl TimeMover {
                 self.root.wake_by_ref();
                 Ok(())
             }
-            Some(_) => Err(WorldError::TimeLimit { limit: Duration::from_nanos(self.limits.time_ns) }),
+            Some(_) => Err(WorldError::TimeLimit { limit: Duration::from_nanos(self.limit_ns) }),
             None => Err(WorldError::Stuck),
         }
     }

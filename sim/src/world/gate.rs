@@ -9,6 +9,7 @@ use windtunnel_core::env::Clock;
 use windtunnel_core::event::{Event, Gate};
 
 use super::clock::WorldClock;
+use super::run::WorldError;
 
 /// What the world does when an event is emitted, before the step that it announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +24,25 @@ pub enum Reaction {
 
 pub(super) type React = Arc<dyn Fn(&Event) -> Reaction + Send + Sync>;
 
+/// Holds the world's limit of events, and lets it react.
 pub(super) struct WorldGate {
     pub(super) clock: WorldClock,
-    pub(super) react: React,
+    pub(super) events_max: u64,
+    pub(super) react: Option<React>,
 }
 
 impl Gate for WorldGate {
     fn pass(&self, event: &Event) -> Option<BoxFuture<'static, ()>> {
-        match (self.react)(event) {
+        let reaction = match &self.react {
+            // Also a step that never waits must come to an end.
+            _ if event.sequence >= self.events_max => {
+                self.clock.time.end(WorldError::TooManyEvents { events_max: self.events_max });
+                Reaction::Freeze
+            }
+            Some(react) => react(event),
+            None => Reaction::Continue,
+        };
+        match reaction {
             Reaction::Continue => None,
             Reaction::Delay(duration) => Some(self.clock.until(self.clock.now().saturating_add(duration))),
             Reaction::Freeze => Some(Box::pin(std::future::pending())),

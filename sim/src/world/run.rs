@@ -11,7 +11,7 @@ use windtunnel_core::env::{CountingIds, Env};
 use windtunnel_core::event::Event;
 
 use super::clock::{Time, WorldClock};
-use super::drive::{Drive, Limits, TimeMover};
+use super::drive::{Drive, TimeMover};
 use super::gate::{React, Reaction, WorldGate};
 use super::handle::WorldHandle;
 use super::streams::Streams;
@@ -37,7 +37,7 @@ pub struct World {
     seed: u64,
     epoch: SystemTime,
     time_limit: Duration,
-    events_max: usize,
+    events_max: u64,
     react: Option<React>,
 }
 
@@ -75,16 +75,16 @@ pub enum WorldError {
     #[error("nothing is left to happen: every task waits, and none for a time before the world's limit")]
     Stuck,
     /// The world's time ran out.
-    #[error("the world's time ran out after {limit:?}; an endless retry, or raise `World::time_limit`")]
+    #[error("the world's time ran out after {limit:?}: something waits or retries without end")]
     TimeLimit {
-        /// The limit.
+        /// The limit ([`World::time_limit`]).
         limit: Duration,
     },
-    /// The trace is too long.
-    #[error("over {events_max} events; an endless loop, or raise `World::events_max`")]
+    /// There were too many events.
+    #[error("over {events_max} events: something goes on without end")]
     TooManyEvents {
-        /// The limit.
-        events_max: usize,
+        /// The limit ([`World::events_max`]).
+        events_max: u64,
     },
     /// The scenario never waits for anything.
     #[error("the scenario was polled {polls} times without time moving: it wakes itself and never waits")]
@@ -121,9 +121,9 @@ impl World {
         Self { time_limit, ..self }
     }
 
-    /// How many events the trace may have. Default: one million.
+    /// How many events there may be. Default: one million.
     #[must_use]
-    pub fn events_max(self, events_max: usize) -> Self {
+    pub fn events_max(self, events_max: u64) -> Self {
         Self { events_max, ..self }
     }
 
@@ -197,11 +197,8 @@ impl World {
         F: FnOnce(WorldHandle) -> Fut,
         Fut: Future<Output = T>,
     {
-        let limits = Limits {
-            time_ns: u64::try_from(self.time_limit.as_nanos()).unwrap_or(u64::MAX),
-            events_max: self.events_max,
-        };
-        let mover = Arc::new(Mutex::new(TimeMover::new(Arc::clone(time), trace.clone(), limits)));
+        let limit_ns = u64::try_from(self.time_limit.as_nanos()).unwrap_or(u64::MAX);
+        let mover = Arc::new(Mutex::new(TimeMover::new(Arc::clone(time), limit_ns)));
         let runtime = {
             let (parking, unparking) = (Arc::clone(&mover), Arc::clone(time));
             let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -221,11 +218,9 @@ impl World {
 
     fn env(&self, time: &Arc<Time>) -> Env {
         let clock = WorldClock { time: Arc::clone(time), epoch: self.epoch };
-        let env = Env::from_parts(clock.clone(), Streams::new(self.seed), CountingIds::default(), clock.clone());
-        match &self.react {
-            Some(react) => env.with_gate(WorldGate { clock, react: Arc::clone(react) }),
-            None => env,
-        }
+        let gate = WorldGate { clock: clock.clone(), events_max: self.events_max, react: self.react.clone() };
+        let env = Env::from_parts(clock.clone(), Streams::new(self.seed), CountingIds::default(), clock);
+        env.with_gate(gate)
     }
 }
 

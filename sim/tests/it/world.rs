@@ -89,14 +89,18 @@ fn the_world_can_freeze_a_step_at_its_event() {
 }
 
 #[test]
-fn an_endless_trace_is_cut() {
+fn an_endless_scenario_is_cut_even_if_it_never_waits() {
     let run = World::new(7).events_max(100).run(|world| async move {
+        let mut registry = Registry::new();
+        registry.register(ScriptedTool::new(ToolSpec::new("ping", "", json!({})), [])).unwrap();
+        let executor = Executor::builder(registry).env(world.env()).sink(world.trace()).build();
         loop {
-            flaky_call(world.clone()).await;
+            executor.run("ping", json!({})).await.unwrap();
         }
     });
     let outcome: Result<(), _> = run.outcome;
     assert!(matches!(outcome, Err(WorldError::TooManyEvents { events_max: 100 })), "{outcome:?}");
+    assert_eq!(run.trace.len(), 101);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Assertions and what they found.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cel::{Context, Env};
 use serde_json::{Value, json};
@@ -30,6 +30,9 @@ pub(in crate::case) enum Each {
     Invocations,
 }
 
+/// The standard functions, the same for every evaluation.
+static STANDARD: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
 /// The variable that is the element.
 const ELEMENT: &str = "it";
 /// How many offending elements are kept.
@@ -56,7 +59,7 @@ impl Assertion {
         self.expression.mentions(variable) || self.each.is_some_and(|each| each.as_str() == variable)
     }
 
-    fn judge(&self, env: &Arc<Env>, variables: &Variables) -> AssertionOutcome {
+    fn judge(&self, variables: &Variables) -> AssertionOutcome {
         let mut outcome = AssertionOutcome {
             name: self.name.clone(),
             that: self.expression.text().to_owned(),
@@ -64,29 +67,30 @@ impl Assertion {
             count: 0,
             offences: Vec::new(),
             offending: 0,
+            scalars: Vec::new(),
             problem: None,
         };
         let judged = match self.each {
-            None => self.judge_whole(env, variables, &mut outcome),
-            Some(each) => self.judge_each(env, variables, variables.list(each.as_str()), &mut outcome),
+            None => self.judge_whole(variables, &mut outcome),
+            Some(each) => self.judge_each(variables, variables.list(each.as_str()), &mut outcome),
         };
         outcome.problem = judged.err();
         outcome
     }
 
-    fn judge_whole(&self, env: &Arc<Env>, variables: &Variables, outcome: &mut AssertionOutcome) -> Result<(), String> {
+    fn judge_whole(&self, variables: &Variables, outcome: &mut AssertionOutcome) -> Result<(), String> {
         let is_needed = |name: &str| self.expression.mentions(name);
         self.expression.check_cost(&variables.sizes(is_needed), 1)?;
         outcome.count = 1;
-        if !self.expression.holds(&variables.context(env, is_needed)?)? {
+        if !self.expression.holds(&variables.context(&STANDARD, is_needed)?)? {
             outcome.offending = 1;
+            outcome.scalars = variables.scalars(is_needed);
         }
         Ok(())
     }
 
     fn judge_each(
         &self,
-        env: &Arc<Env>,
         variables: &Variables,
         elements: &[Value],
         outcome: &mut AssertionOutcome,
@@ -95,7 +99,7 @@ impl Assertion {
         let mut sizes = variables.sizes(is_needed);
         sizes.insert(ELEMENT, elements.iter().map(Size::of).fold(Size::default(), Size::max));
         self.expression.check_cost(&sizes, elements.len())?;
-        let context = variables.context(env, is_needed)?;
+        let context = variables.context(&STANDARD, is_needed)?;
         outcome.count = elements.len();
         for (index, element) in elements.iter().enumerate() {
             let named = |problem| format!("{}[{index}]: {problem}", outcome.each.unwrap_or_default());
@@ -132,6 +136,8 @@ pub struct AssertionOutcome {
     pub offences: Vec<Offence>,
     /// How often it was false.
     pub offending: usize,
+    /// The numbers that an assertion over the whole run mentions, where it is false.
+    pub scalars: Vec<(&'static str, Value)>,
     /// Why it could not be evaluated.
     pub problem: Option<String>,
 }
@@ -162,6 +168,7 @@ impl AssertionOutcome {
             "count": self.count,
             "offending": self.offending,
             "offences": offences.collect::<Value>(),
+            "scalars": self.scalars.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Value>(),
             "problem": self.problem,
         })
     }
@@ -180,6 +187,9 @@ impl fmt::Display for AssertionOutcome {
             None => formatter.write_str("is false")?,
             Some(each) => write!(formatter, "is false for {} of {} {each}", self.offending, self.count)?,
         }
+        for (place, (name, value)) in self.scalars.iter().enumerate() {
+            write!(formatter, "{} {name} is {value}", if place == 0 { ":" } else { "," })?;
+        }
         if self.name.is_some() && !self.holds() {
             write!(formatter, "\n  that: {}", self.that)?;
         }
@@ -196,10 +206,7 @@ pub(in crate::case) fn judge(case: &Case, run: &CaseRun) -> Vec<AssertionOutcome
         return Vec::new();
     }
     let variables = Variables::of(case, run, |name| assertions.iter().any(|assertion| assertion.needs(name)));
-    let judged = on_deep_stack(|| {
-        let env = Arc::new(Env::stdlib());
-        assertions.iter().map(|assertion| assertion.judge(&env, &variables)).collect()
-    });
+    let judged = on_deep_stack(|| assertions.iter().map(|assertion| assertion.judge(&variables)).collect());
     judged.unwrap_or_else(|error| {
         let unjudged = |assertion: &Assertion| AssertionOutcome {
             name: assertion.name.clone(),
@@ -208,8 +215,109 @@ pub(in crate::case) fn judge(case: &Case, run: &CaseRun) -> Vec<AssertionOutcome
             count: 0,
             offences: Vec::new(),
             offending: 0,
+            scalars: Vec::new(),
             problem: Some(format!("no thread to evaluate it on: {error}")),
         };
         assertions.iter().map(unjudged).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Format;
+
+    /// What assertions say of a case whose first call takes two attempts and whose second finds no tool.
+    fn judged(always: &Value) -> Vec<AssertionOutcome> {
+        let case = json!({
+            "tools": [{"name": "search", "retries": 1, "script": [{"fail": "busy"}]}],
+            "rng": 0.0,
+            "calls": [{"name": "search"}, {"name": "nobody"}],
+            "always": always,
+        });
+        let cases = Case::parse("f", Format::Json, &case.to_string()).unwrap();
+        let run = cases[0].run(0);
+        cases[0].judge(&run).assertions
+    }
+
+    #[track_caller]
+    fn check(always: Value, shown: &str) {
+        assert_eq!(judged(&json!([always]))[0].to_string(), shown);
+    }
+
+    #[test]
+    fn what_is_true_holds() {
+        for that in [
+            "results.all(r, r.attempts <= r.retries + 1)",
+            "results[0].attempts == 2 && results[0].delays_s == [0.5] && results[0].value == {'echo': {}}",
+            "results[1].error == 'tool-not-found' && results[1].value == null && !results[1].retryable",
+            "events.filter(e, e.type == 'tool.attempt').size() == invocations.size()",
+            "events[0].type == 'run.started' && !has(events[0].call_id) && events[1].call_id == 'call-1'",
+            "ledger.map(l, l.entry_id) == ['call-1', 'call-2'] && ledger[0].cost_usd == 0.0",
+            "tools.search.retries == 1 && tools['search'].timeout_s == null && !('nobody' in tools)",
+            "elapsed_ms == 500.0 && approval_requests == 0",
+            "type(results) == list && type(elapsed_ms) == double && string(1) + 'a' == '1a'",
+        ] {
+            let outcome = &judged(&json!([{"that": that}]))[0];
+            assert!(outcome.holds(), "{outcome}");
+        }
+    }
+
+    #[test]
+    fn what_is_false_is_shown_with_what_it_is_about() {
+        check(json!({"that": "elapsed_ms < 500"}), r#"always "elapsed_ms < 500": is false: elapsed_ms is 500.0"#);
+        check(
+            json!({"name": "few events", "that": "events.size() < 3"}),
+            "always \"few events\": is false\n  that: events.size() < 3",
+        );
+        check(
+            json!({"each": "invocations", "that": "it.tool == 'other'"}),
+            "always \"it.tool == 'other'\": is false for 2 of 2 invocations\n  \
+             invocations[0]: {\"tool\":\"search\",\"arguments\":{}}\n  \
+             invocations[1]: {\"tool\":\"search\",\"arguments\":{}}",
+        );
+        let outcome = &judged(&json!([{"each": "results", "that": "it.status == 'ok'"}]))[0];
+        assert_eq!((outcome.count, outcome.offending, outcome.offences[0].index), (2, 1, 1));
+        assert_eq!(outcome.offences[0].element["error"], "tool-not-found");
+    }
+
+    #[test]
+    fn only_the_first_offences_are_kept() {
+        let outcome = &judged(&json!([{"each": "events", "that": "it.sequence < 0"}]))[0];
+        assert_eq!((outcome.count, outcome.offending, outcome.offences.len()), (9, 9, OFFENCES_MAX));
+    }
+
+    #[test]
+    fn what_cannot_be_evaluated_does_not_hold() {
+        check(
+            json!({"each": "results", "that": "it.atempts <= 2"}),
+            r#"always "it.atempts <= 2": cannot be evaluated: results[0]: no such key: atempts"#,
+        );
+        check(
+            json!({"that": "results[0].attempts"}),
+            r#"always "results[0].attempts": cannot be evaluated: the expression must be true or false, and is of type int"#,
+        );
+        for (that, problem) in [
+            ("results[0] > 1", "found no matching overload for '_>_' applied to '(map, int)'"),
+            ("'a' - 1 == 0", "sub is not defined for the types string and int"),
+            ("results[9].attempts == 1", "index out of bounds: Int(9)"),
+            ("results['x'] == 1", "found no matching overload for '_[_]' applied to '(list, string)'"),
+            ("1 / 0 == 1", "division by zero of Int(1)"),
+            ("events.all(e, e.type)", "found no matching overload for '_&&_' applied to '(bool, string)'"),
+            ("9223372036854775807 + 1 > 0", "overflow from binary operator 'add': Int(9223372036854775807), Int(1)"),
+        ] {
+            let outcome = &judged(&json!([{"that": that}]))[0];
+            assert_eq!(outcome.problem.as_deref(), Some(problem), "for {that}");
+        }
+    }
+
+    #[test]
+    fn an_assertion_over_nothing_holds_and_says_so() {
+        let case = r#"{"tools": [], "calls": [], "always": [{"each": "results", "that": "it.no_such_field"}]}"#;
+        let cases = Case::parse("f", Format::Json, case).unwrap();
+        let run = cases[0].run(0);
+        let outcome = &cases[0].judge(&run).assertions[0];
+        assert!(outcome.holds());
+        assert_eq!(outcome.to_json()["count"], 0);
+    }
 }

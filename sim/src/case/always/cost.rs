@@ -14,42 +14,59 @@ const STEPS_MAX: f64 = 5e8;
 /// The largest value, in nodes and sixteens of bytes: some hundred megabytes at worst.
 const SIZE_MAX: f64 = 4e6;
 
-/// An upper bound of a value.
+/// An upper bound of a value. A total counts nodes, and sixteenths of the bytes of strings.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     /// The elements of the longest list or map in it.
     elements: f64,
-    /// Its nodes, and sixteenths of the bytes of its strings.
+    /// The total of its largest part: an element of a list, a member of a map.
+    part: f64,
+    /// The total of all of it.
     total: f64,
 }
 
 impl Size {
-    const SCALAR: Self = Self { elements: 0.0, total: 1.0 };
+    const SCALAR: Self = Self { elements: 0.0, part: 0.0, total: 1.0 };
 
     /// The size of a JSON value.
     pub(super) fn of(value: &Value) -> Self {
-        let (mut size, mut pending) = (Self::default(), vec![value]);
-        while let Some(value) = pending.pop() {
-            size.total += 1.0;
-            match value {
-                Value::String(text) => size.total += text.len() as f64 / 16.0,
-                Value::Array(elements) => {
-                    size.elements = size.elements.max(elements.len() as f64);
-                    pending.extend(elements);
-                }
-                Value::Object(members) => {
-                    size.elements = size.elements.max(members.len() as f64);
-                    size.total += members.keys().map(|name| 1.0 + name.len() as f64 / 16.0).sum::<f64>();
-                    pending.extend(members.values());
-                }
-                _ => {}
+        match value {
+            Value::String(text) => text_size(text.len()),
+            Value::Array(elements) => Self::of_parts(elements.iter().map(Self::of)),
+            Value::Object(members) => {
+                let mut size = Self::of_parts(members.values().map(Self::of));
+                size.total += members.keys().map(|name| text_size(name.len()).total).sum::<f64>();
+                size
             }
+            Value::Null | Value::Bool(_) | Value::Number(_) => Self::SCALAR,
         }
-        size
+    }
+
+    /// A list or map of these parts.
+    fn of_parts(parts: impl IntoIterator<Item = Self>) -> Self {
+        let (mut whole, mut count) = (Self::SCALAR, 0.0);
+        for part in parts {
+            whole = Self {
+                elements: whole.elements.max(part.elements),
+                part: whole.part.max(part.total),
+                total: whole.total + part.total,
+            };
+            count += 1.0;
+        }
+        Self { elements: whole.elements.max(count), ..whole }
+    }
+
+    /// The size of any part.
+    fn of_part(self) -> Self {
+        Self { total: self.part, ..self }
     }
 
     pub(super) fn max(self, other: Self) -> Self {
-        Self { elements: self.elements.max(other.elements), total: self.total.max(other.total) }
+        Self {
+            elements: self.elements.max(other.elements),
+            part: self.part.max(other.part),
+            total: self.total.max(other.total),
+        }
     }
 }
 
@@ -86,7 +103,7 @@ impl<'a> Estimate<'a> {
                 let named = self.variables.iter().rev().find(|(known, _)| known == name);
                 named.map_or(Size::SCALAR, |(_, size)| *size)
             }
-            Expr::Select(select) => self.bound(&select.operand),
+            Expr::Select(select) => self.bound(&select.operand).of_part(),
             Expr::Call(call) => self.bound_call(call),
             Expr::List(list) => self.bound_parts(list.elements.iter()),
             Expr::Map(map) => self.bound_parts(map.entries.iter().flat_map(|entry| match &entry.expr {
@@ -102,28 +119,23 @@ impl<'a> Estimate<'a> {
 
     /// A list or map of parts, which are copied into it.
     fn bound_parts(&mut self, parts: impl Iterator<Item = &'a IdedExpr>) -> Size {
-        let mut whole = Size::SCALAR;
-        let mut count = 0.0;
-        for part in parts {
-            let size = self.bound(part);
-            whole = Size { elements: whole.elements.max(size.elements), total: whole.total + size.total };
-            count += 1.0;
-        }
+        let sizes: Vec<Size> = parts.map(|part| self.bound(part)).collect();
+        let whole = Size::of_parts(sizes);
         self.steps += whole.total;
-        Size { elements: whole.elements.max(count), ..whole }
+        whole
     }
 
     fn bound_call(&mut self, call: &'a CallExpr) -> Size {
-        let sizes: Vec<Size> = call.target.as_deref().into_iter().chain(&call.args).map(|part| self.bound(part)).collect();
+        let sizes: Vec<Size> =
+            call.target.as_deref().into_iter().chain(&call.args).map(|part| self.bound(part)).collect();
         let sum = sizes.iter().map(|size| size.total).sum::<f64>();
-        let elements = sizes.iter().map(|size| size.elements).sum();
         match (call.func_name.as_str(), sizes.as_slice()) {
-            (operators::ADD, _) => {
+            (operators::ADD, [first, second]) => {
                 self.steps += sum;
-                Size { elements, total: sum }
+                Size { elements: first.elements + second.elements, total: sum, ..first.max(*second) }
             }
             (operators::CONDITIONAL, [_, first, second]) => first.max(*second),
-            (operators::INDEX, [container, _]) => *container,
+            (operators::INDEX, [container, _]) => container.of_part(),
             (
                 operators::EQUALS
                 | operators::NOT_EQUALS
@@ -152,15 +164,15 @@ impl<'a> Estimate<'a> {
     fn bound_comprehension(&mut self, comprehension: &'a ComprehensionExpr) -> Size {
         let range = self.bound(&comprehension.iter_range);
         let initial = self.bound(&comprehension.accu_init);
-        let before = (self.variables.len(), std::mem::take(&mut self.steps));
-        self.variables.extend([(comprehension.iter_var.as_str(), range), (comprehension.accu_var.as_str(), Size::default())]);
+        let (outside, steps_before) = (self.variables.len(), std::mem::take(&mut self.steps));
+        self.variables.push((&comprehension.iter_var, range.of_part()));
+        self.variables.push((&comprehension.accu_var, Size::default()));
         let step = self.bound(&comprehension.loop_step);
         self.bound(&comprehension.loop_cond);
-        let round = self.steps;
-        self.variables.truncate(before.0);
+        self.variables.truncate(outside);
         let rounds = range.elements;
-        self.steps = before.1 + range.total + rounds * (round + 1.0);
-        Size { elements: rounds.max(step.elements), total: initial.total + rounds * step.total }
+        self.steps = steps_before + range.total + rounds * (self.steps + 1.0);
+        Size { elements: rounds.max(step.elements), part: step.part, total: initial.total + rounds * step.total }
     }
 }
 
@@ -219,7 +231,11 @@ mod tests {
 
     #[test]
     fn time_that_grows_with_the_nesting_is_bounded() {
-        check_cost("events.all(a, events.all(b, events.all(c, events.all(d, a.at + b.at + c.at == d.at))))", 1000, false);
+        check_cost(
+            "events.all(a, events.all(b, events.all(c, events.all(d, a.at + b.at + c.at == d.at))))",
+            1000,
+            false,
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cel::{Context, ParseErrors, Program, Value};
+use cel::{Context, ExecutionError, ParseErrors, Program, Value};
 use windtunnel_core::env::panic_message;
 
 use super::cost::{self, Size};
@@ -67,8 +67,11 @@ impl Expression {
     pub(super) fn holds(&self, context: &Context<'_, '_>) -> Result<bool, String> {
         match guarded(|| self.program.execute(context))? {
             Ok(Value::Bool(truth)) => Ok(truth),
-            Ok(other) => Err(format!("the expression must be true or false, and is {:?}", other.type_of())),
-            Err(error) => Err(cut(&error.to_string())),
+            Ok(other) => {
+                let found = format!("{:?}", other.type_of()).to_lowercase();
+                Err(format!("the expression must be true or false, and is of type {found}"))
+            }
+            Err(error) => Err(describe(&error)),
         }
     }
 }
@@ -105,6 +108,36 @@ fn cut(message: &str) -> String {
     }
 }
 
+/// What went wrong, without values that hold maps: CEL prints those in a random order.
+fn describe(error: &ExecutionError) -> String {
+    let type_of = |value: &Value| format!("{:?}", value.type_of()).to_lowercase();
+    match error {
+        ExecutionError::ValuesNotComparable(first, second) => {
+            format!("a value of type {} cannot be compared with one of type {}", type_of(first), type_of(second))
+        }
+        ExecutionError::UnsupportedBinaryOperator(operator, first, second) => {
+            format!("{operator} is not defined for the types {} and {}", type_of(first), type_of(second))
+        }
+        ExecutionError::UnsupportedIndex(index, container) => {
+            format!("a value of type {} has nothing at an index of type {}", type_of(container), type_of(index))
+        }
+        ExecutionError::NotSupportedAsMethod { method, target } => {
+            format!("{method} is not defined for the type {}", type_of(target))
+        }
+        ExecutionError::UnsupportedTargetType { target } => {
+            format!("it is not defined for the type {}", type_of(target))
+        }
+        ExecutionError::UnsupportedKeyType(key) => format!("a value of type {} cannot be a key", type_of(key)),
+        other => in_lowercase(&cut(&other.to_string())),
+    }
+}
+
+/// The message as part of a longer one.
+fn in_lowercase(message: &str) -> String {
+    let mut letters = message.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
 /// A panic of the CEL implementation, as an error.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| format!("CEL: {}", cut(panic_message(&*payload))))
@@ -121,7 +154,9 @@ mod tests {
 
     #[test]
     fn what_is_no_expression_is_refused_with_its_column() {
-        let Err(message) = Expression::compile("results.all(r, r.attempts <)", &["results"]) else { panic!("accepted") };
+        let Err(message) = Expression::compile("results.all(r, r.attempts <)", &["results"]) else {
+            panic!("accepted")
+        };
         assert!(message.starts_with("CEL, column 28: "), "{message}");
         assert!(Expression::compile("", &[]).is_err());
     }
@@ -137,7 +172,8 @@ mod tests {
         check_refused(&format!("results{}", "[0]".repeat(680)), chained);
         check_refused(&format!("results{}", ".map(x,x)".repeat(200)), chained);
         check_refused(&format!("results{}", ".size()".repeat(280)), chained);
-        for text in [")(".repeat(1000), "'".repeat(2048), "-".repeat(2048), "!".repeat(2048), "\u{feff}é😀".repeat(200)] {
+        for text in [")(".repeat(1000), "'".repeat(2048), "-".repeat(2048), "!".repeat(2048), "\u{feff}é😀".repeat(200)]
+        {
             assert!(Expression::compile(&text, &[]).is_err());
         }
         for (open, close) in [("(", ")"), ("[", "]"), ("{1:", "}"), ("size(", ")"), ("[1].map(x,", ")"), ("-(", ")")] {

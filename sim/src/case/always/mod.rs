@@ -7,7 +7,7 @@ mod expression;
 mod names;
 mod variables;
 
-pub use assertion::{AssertionOutcome, Offence};
 pub(super) use assertion::{Assertion, Each, judge};
+pub use assertion::{AssertionOutcome, Offence};
 pub(super) use expression::Expression;
 pub(super) use variables::Variables;

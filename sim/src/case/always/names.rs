@@ -1,7 +1,7 @@
 //! Which names an expression may use.
 
-use cel::common::ast::{EntryExpr, Expr, IdedEntryExpr, operators};
 use cel::IdedExpr;
+use cel::common::ast::{EntryExpr, Expr, IdedEntryExpr, operators};
 
 use crate::case::suggestion;
 
@@ -65,7 +65,9 @@ impl<'a> Scope<'a> {
                 self.bound.truncate(outside);
                 Ok(())
             }
-            Expr::Struct(message) => Err(format!("there is no message type {:?}; only maps and lists", message.type_name)),
+            Expr::Struct(message) => {
+                Err(format!("there is no message type {:?}; only maps and lists", message.type_name))
+            }
             Expr::Literal(_) | Expr::Unspecified => Ok(()),
         }
     }
@@ -115,7 +117,8 @@ mod tests {
         );
         check_refused("events.all(e, e.x == f)", r#"there is no variable "f" here; known: results, events"#);
         check_refused("events.all(e, true) && e", r#"there is no variable "e" here; known: results, events"#);
-        let functions = "known: bool, bytes, contains, double, dyn, endsWith, int, size, startsWith, string, type, uint";
+        let functions =
+            "known: bool, bytes, contains, double, dyn, endsWith, int, size, startsWith, string, type, uint";
         check_refused(
             "'a'.startWith('b')",
             &format!(r#"there is no function "startWith"; did you mean "startsWith"? {functions}"#),

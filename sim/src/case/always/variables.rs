@@ -34,6 +34,12 @@ impl Variables {
         self.values.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
+    /// Those needed variables that are numbers.
+    pub(super) fn scalars(&self, is_needed: impl Fn(&str) -> bool) -> Vec<(&'static str, Value)> {
+        let needed = self.values.iter().filter(|(name, value)| is_needed(name) && value.is_number());
+        needed.map(|(name, value)| (*name, value.clone())).collect()
+    }
+
     /// The sizes of those variables that are needed.
     pub(super) fn sizes(&self, is_needed: impl Fn(&str) -> bool) -> BTreeMap<&str, Size> {
         let needed = self.values.iter().filter(|(name, _)| is_needed(name));
@@ -71,7 +77,7 @@ fn value(name: &str, case: &Case, run: &CaseRun) -> Value {
         "ledger" => run.ledger.iter().map(ledger_entry_to_json).collect(),
         "invocations" => run.invocations.iter().map(invocation_to_json).collect(),
         "tools" => case.tools.iter().map(|tool| (tool.spec.name.clone(), spec_to_json(&tool.spec))).collect(),
-        "elapsed_ms" => json!(run.elapsed().as_secs_f64() * 1e3),
+        "elapsed_ms" => json!(run.elapsed().as_nanos() as f64 / 1e6),
         "approval_requests" => json!(run.approval_requests),
         _ => Value::Null,
     }

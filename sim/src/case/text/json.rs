@@ -12,7 +12,7 @@ pub(super) fn parse(file: &str, text: &str, first_line: usize, bounds: Bounds) -
     json::parse(text, bounds).map_err(|error| {
         let place = Place { file: file.to_owned(), line: error.line + first_line - 1, column: error.column };
         let (path, problem) = split(error.kind);
-        LoadError::Invalid { place, path: Some(path), problem }
+        LoadError::invalid(place, Some(path), problem)
     })
 }
 
@@ -99,8 +99,30 @@ impl Here {
     }
 }
 
+/// The byte offsets of the elements of an array that has been parsed before.
+pub(super) fn element_offsets(text: &str) -> Vec<usize> {
+    let mut parser = LowLevelJsonParser::new();
+    let (mut offsets, mut offset, mut depth) = (Vec::new(), 0, 0_usize);
+    loop {
+        let step = parser.parse_next(&text.as_bytes()[offset..], true);
+        let start = token_start(text, offset);
+        offset += step.consumed_bytes;
+        let Some(Ok(event)) = step.event else { return offsets };
+        let is_end = matches!(event, JsonEvent::EndArray | JsonEvent::EndObject);
+        if depth == 1 && !is_end {
+            offsets.push(start);
+        }
+        match event {
+            JsonEvent::Eof => return offsets,
+            JsonEvent::StartArray | JsonEvent::StartObject => depth += 1,
+            JsonEvent::EndArray | JsonEvent::EndObject => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
 /// Where the token begins that a parser standing at `offset` reads next.
-fn token_start(text: &str, offset: usize) -> usize {
+pub(super) fn token_start(text: &str, offset: usize) -> usize {
     let skipped = |letter: char| letter.is_ascii_whitespace() || letter == ',' || letter == ':';
     text[offset..].find(|letter| !skipped(letter)).map_or(text.len(), |found| offset + found)
 }
@@ -114,6 +136,14 @@ mod tests {
         let text = "{\"a\": [1, {\"b\": [], \"c\": {\"d\": null}}],\n \"é\": 2, \"f\": [[], 3]}";
         let offset = locate(text, &path, pointing).unwrap();
         assert!(text[offset..].starts_with(rest), "{path} is at {:?}", &text[offset..]);
+    }
+
+    #[test]
+    fn each_element_is_found() {
+        let text = " [{\"a\": [1, {}]}, [2] ,\n3, \"[\"]";
+        let elements: Vec<_> = element_offsets(text).into_iter().map(|offset| &text[offset..offset + 2]).collect();
+        assert_eq!(elements, ["{\"", "[2", "3,", "\"["]);
+        assert!(element_offsets("[]").is_empty());
     }
 
     #[test]

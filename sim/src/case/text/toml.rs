@@ -11,42 +11,48 @@ use crate::case::error::{LoadError, Place};
 /// The table that holds one case each when a file holds several.
 const CASES: &str = "case";
 
-/// The cases of a file, with their paths.
-pub(super) fn parse(file: &str, text: &str, bounds: Bounds) -> Result<Vec<(Path, Value)>, LoadError> {
+/// A case: the byte that it begins at, its path, and its value.
+type Found = (usize, Path, Value);
+
+/// The cases of a file.
+pub(super) fn parse(file: &str, text: &str, bounds: Bounds) -> Result<Vec<Found>, LoadError> {
     if text.len() > bounds.bytes_max {
         let problem = format!("{} bytes are more than the {} allowed", text.len(), bounds.bytes_max);
-        return Err(LoadError::Invalid { place: Place::of_offset(file, text, 0), path: None, problem });
+        return Err(LoadError::invalid(Place::of_offset(file, text, 0), None, problem));
     }
     // The parser itself bounds how deep tables, arrays and dotted keys may nest.
     let table = DeTable::parse(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        let problem = error.message().to_owned();
-        LoadError::Invalid { place: Place::of_offset(file, text, offset), path: None, problem }
+        LoadError::invalid(Place::of_offset(file, text, offset), None, error.message())
     })?;
-    let invalid = |refusal: Refusal| LoadError::Invalid {
-        place: Place::of_offset(file, text, refusal.offset),
-        path: Some(refusal.path),
-        problem: refusal.problem,
+    let invalid = |Refusal { path, offset, problem }: Refusal| {
+        LoadError::invalid(Place::of_offset(file, text, offset), Some(path), problem)
     };
     let value = table_to_json(table.get_ref(), &Path::root()).map_err(invalid)?;
-    split(value).map_err(|problem| {
+    let offsets = case_offsets(table.get_ref());
+    split(value, offsets).map_err(|problem| {
         let path = Path::root().member(CASES);
         let offset = locate(text, &path, Pointing::AtName).unwrap_or(0);
         invalid(Refusal { path, offset, problem: problem.to_owned() })
     })
 }
 
+fn case_offsets(table: &DeTable<'_>) -> Vec<usize> {
+    let cases = table.get(CASES).and_then(|cases| cases.get_ref().as_array());
+    cases.into_iter().flat_map(|cases| cases.iter()).map(|case| case.span().start).collect()
+}
+
 /// Takes a list of cases apart.
-fn split(value: Value) -> Result<Vec<(Path, Value)>, &'static str> {
+fn split(value: Value, offsets: Vec<usize>) -> Result<Vec<Found>, &'static str> {
     let Value::Object(mut members) = value else { return Ok(Vec::new()) };
     match members.swap_remove(CASES) {
-        None => Ok(vec![(Path::root(), Value::Object(members))]),
+        None => Ok(vec![(0, Path::root(), Value::Object(members))]),
         Some(_) if !members.is_empty() => {
             Err("beside [[case]] tables the file has fields of one case; move them into one of the tables")
         }
         Some(Value::Array(cases)) => {
             let roots = (0..).map(|index| Path::root().member(CASES).element(index));
-            Ok(roots.zip(cases).collect())
+            Ok(offsets.into_iter().zip(roots).zip(cases).map(|((begin, root), case)| (begin, root, case)).collect())
         }
         Some(_) => Err("several cases are written as [[case]] tables; a single case needs no table around it"),
     }
@@ -115,12 +121,7 @@ fn locate_in_table(table: &DeTable<'_>, here: &Path, wanted: &Path, pointing: Po
     })
 }
 
-fn locate_in_value(
-    value: &Spanned<DeValue<'_>>,
-    here: &Path,
-    wanted: &Path,
-    pointing: Pointing,
-) -> Option<usize> {
+fn locate_in_value(value: &Spanned<DeValue<'_>>, here: &Path, wanted: &Path, pointing: Pointing) -> Option<usize> {
     match value.get_ref() {
         DeValue::Table(table) => locate_in_table(table, here, wanted, pointing),
         DeValue::Array(elements) => elements.iter().enumerate().find_map(|(index, element)| {
@@ -151,9 +152,9 @@ mod tests {
         let expected = json!({
             "id": "a", "hex": 31, "sum": -1000, "float": 1.0, "big": 1e30, "tools": [{"ok": [{"x": true}]}],
         });
-        assert_eq!(parse("f.toml", text, Bounds::DEFAULT).unwrap(), [(Path::root(), expected)]);
+        assert_eq!(parse("f.toml", text, Bounds::DEFAULT).unwrap(), [(0, Path::root(), expected)]);
         let cases = parse("f.toml", "[[case]]\nid = \"a\"\n[[case]]\nid = \"b\"", Bounds::DEFAULT).unwrap();
-        assert_eq!(cases[1], (Path::root().member("case").element(1), json!({"id": "b"})));
+        assert_eq!(cases[1], (18, Path::root().member("case").element(1), json!({"id": "b"})));
     }
 
     #[test]
@@ -184,6 +185,9 @@ mod tests {
         let text = "id = \"a\"\n[[case]]\nx.y = [1, 22]\n";
         let path = Path::root().member("case").element(0).member("x").member("y");
         assert_eq!(locate(text, &path, Pointing::AtName).map(|offset| &text[offset..offset + 1]), Some("y"));
-        assert_eq!(locate(text, &path.element(1), Pointing::AtValue).map(|offset| &text[offset..offset + 2]), Some("22"));
+        assert_eq!(
+            locate(text, &path.element(1), Pointing::AtValue).map(|offset| &text[offset..offset + 2]),
+            Some("22")
+        );
     }
 }

@@ -5,16 +5,17 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::number::{Cap, Milliseconds, Unit};
-use super::{WireExpect, WireTool, present};
+use super::present::present;
+use super::{WireExpect, WireTool};
 
 /// A case of kind `calls`.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a case (an object)")]
 pub(in crate::case) struct WireCase {
     pub(in crate::case) id: Option<String>,
-    /// Checked before the rest, since another kind has other fields.
-    #[serde(rename = "kind")]
-    pub(in crate::case) _kind: Option<String>,
+    /// Also checked before the rest, since another kind has other fields.
+    #[serde(default)]
+    pub(in crate::case) kind: WireKind,
     pub(in crate::case) tools: Vec<WireTool>,
     #[serde(default)]
     pub(in crate::case) backoff: WireBackoff,
@@ -34,8 +35,15 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) always: Vec<WireAlways>,
 }
 
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::case) enum WireKind {
+    #[default]
+    Calls,
+}
+
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of backoff settings")]
 pub(in crate::case) struct WireBackoff {
     pub(in crate::case) base_s: Option<f64>,
     pub(in crate::case) max_s: Option<f64>,
@@ -44,7 +52,7 @@ pub(in crate::case) struct WireBackoff {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of run limits")]
 pub(in crate::case) struct WireRunLimits {
     pub(in crate::case) max_calls: Option<u64>,
     #[serde(default)]
@@ -52,7 +60,7 @@ pub(in crate::case) struct WireRunLimits {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an approval (an object)")]
 pub(in crate::case) struct WireApproval {
     pub(in crate::case) decision: WireDecision,
     pub(in crate::case) reason: Option<String>,
@@ -69,7 +77,7 @@ pub(in crate::case) enum WireDecision {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a call (an object)")]
 pub(in crate::case) struct WireCall {
     pub(in crate::case) id: Option<String>,
     pub(in crate::case) name: String,
@@ -83,7 +91,7 @@ fn no_arguments() -> Value {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an assertion (an object)")]
 pub(in crate::case) struct WireAlways {
     pub(in crate::case) name: Option<String>,
     pub(in crate::case) each: Option<WireEach>,

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::present;
+use super::present::present;
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of what is expected")]
 pub(in crate::case) struct WireExpect {
     pub(in crate::case) results: Option<Vec<WireResult>>,
     pub(in crate::case) invocations: Option<Vec<WireInvocation>>,
@@ -16,7 +16,7 @@ pub(in crate::case) struct WireExpect {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an invocation (an object)")]
 pub(in crate::case) struct WireInvocation {
     pub(in crate::case) tool: String,
     pub(in crate::case) arguments: Value,
@@ -24,7 +24,7 @@ pub(in crate::case) struct WireInvocation {
 
 /// A field that is absent is not compared; `null` expects that there is nothing.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a result (an object)")]
 pub(in crate::case) struct WireResult {
     #[serde(default, deserialize_with = "present")]
     pub(in crate::case) status: Option<WireStatus>,

@@ -3,16 +3,12 @@
 mod case;
 mod expect;
 mod number;
+mod present;
 mod tool;
 
-pub(super) use case::{WireAlways, WireApproval, WireBackoff, WireCase, WireDecision, WireEach};
+pub(super) use case::{
+    WireAlways, WireApproval, WireBackoff, WireCall, WireCase, WireDecision, WireEach, WireKind, WireRunLimits,
+};
 pub(super) use expect::{WireExpect, WireInvocation, WireResult};
 pub(super) use number::Delay;
-pub(super) use tool::{WireCacheScope, WireFail, WireParameter, WireRates, WireStep, WireTool};
-
-use serde::{Deserialize, Deserializer};
-
-/// A field that is there, whatever its value: `null` is a value too.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
-}
+pub(super) use tool::{WireCacheScope, WireFail, WireParameter, WireRandom, WireRates, WireStep, WireTool};

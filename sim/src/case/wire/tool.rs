@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::number::{Delay, Rate, Retries, Seconds};
-use super::present;
+use super::present::present;
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a tool (an object)")]
 pub(in crate::case) struct WireTool {
     pub(in crate::case) name: String,
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(in crate::case) enum WireCacheScope {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a step of a script (an object)")]
 pub(in crate::case) struct WireStep {
     #[serde(default)]
     pub(in crate::case) delay_ms: Delay,
@@ -78,7 +78,7 @@ pub(in crate::case) enum WireFail {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of what is random")]
 pub(in crate::case) struct WireRandom {
     #[serde(default)]
     pub(in crate::case) fail: WireRates,
@@ -87,7 +87,7 @@ pub(in crate::case) struct WireRandom {
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "an object of rates")]
 pub(in crate::case) struct WireRates {
     #[serde(default)]
     pub(in crate::case) foreign: Rate,

@@ -1,0 +1,128 @@
+//! What can be asked on the command line.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Tests the calls of AI agents deterministically: case files run on virtual time, and every failure repeats.
+#[derive(Debug, Parser)]
+#[command(name = "windtunnel", version, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    every case passed
+  1    a case failed
+  2    wrong arguments, or a file that cannot be read as cases
+  130  interrupted: what was known by then is printed
+
+Colours and the progress bar appear on terminals only; NO_COLOR turns colours off.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run case files, each case twice, and compare with what they expect
+    #[command(after_help = EXIT_CODES)]
+    Check(CheckOptions),
+    /// Run the cases of a file over many seeds and sum up
+    #[command(after_help = EXIT_CODES)]
+    Run(RunOptions),
+    /// Run one case with one seed and print what happened, event by event
+    #[command(after_help = EXIT_CODES)]
+    Replay(ReplayOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    /// Case files (.json, .jsonl, .toml); `-` reads JSONL from standard input
+    #[arg(required = true, value_name = "FILES")]
+    pub(crate) files: Vec<String>,
+    /// How many cases to run at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// How to print: for people, or a JSON object for each case and one for the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    /// A case file (.json, .jsonl, .toml)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// The seeds: A..B without B, A..=B with it
+    #[arg(long, value_name = "A..B", default_value = "0..1000", value_parser = seeds)]
+    pub(crate) seeds: Range<u64>,
+    /// How many seeds to run at once; the output is the same for any number [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Only the case with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) case: Option<String>,
+    /// How to print: for people, or a JSON object for each case and one for the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayOptions {
+    /// A case file (.json, .jsonl, .toml)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// The seed [default: the one in the file, or 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// The case with this id, where the file holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) case: Option<String>,
+    /// How to print: for people, or a JSON object for each event and one for the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+/// One worker for each core, unless asked otherwise.
+pub(crate) fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
+    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let (begin, end) = text.split_once("..").ok_or("write a range such as 0..1000")?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("{text:?} is not a seed: a number below 2^64"));
+    let begin = number(begin)?;
+    let end = match end.strip_prefix('=') {
+        Some(last) => number(last)?.checked_add(1).ok_or("the last seed of a range is below 2^64 - 1")?,
+        None => number(end)?,
+    };
+    if begin < end { Ok(begin..end) } else { Err(format!("no seed is in {text}; the first comes before the end")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn seeds_are_a_range_with_or_without_its_end() {
+        assert_eq!(seeds("3..5"), Ok(3..5));
+        assert_eq!(seeds("3..=5"), Ok(3..6));
+        assert_eq!(seeds("0..18446744073709551615"), Ok(0..u64::MAX));
+        for wrong in ["5", "5..5", "6..5", "a..b", "-1..2", "0..=18446744073709551615", "..", "1.5..2"] {
+            assert!(seeds(wrong).is_err(), "{wrong} was accepted");
+        }
+    }
+}

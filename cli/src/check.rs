@@ -1,0 +1,207 @@
+//! `windtunnel check`: do the cases come out as they say?
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+
+use serde_json::{Value, json};
+use windtunnel_sim::case::{Case, Format as FileFormat, LoadError, Verdict};
+
+use crate::arguments::{CheckOptions, Format, jobs};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::pool;
+use crate::shell;
+use crate::status::Status;
+use crate::style::Style;
+
+/// The name that stands for standard input.
+const STDIN: &str = "-";
+
+/// One case with what came of it.
+struct Checked {
+    case: Case,
+    verdict: Verdict,
+    /// Why two runs of the same seed were not the same.
+    divergence: Option<String>,
+    events: usize,
+    elapsed_s: f64,
+}
+
+#[derive(Default)]
+struct Counts {
+    files: usize,
+    unreadable: usize,
+    cases: usize,
+    checked: usize,
+    failed: usize,
+}
+
+pub(crate) fn check(
+    options: &CheckOptions,
+    interrupt: &Interrupt,
+    style: Style,
+    out: &mut impl Write,
+) -> Result<Status, Failure> {
+    let mut counts = Counts { files: options.files.len(), ..Counts::default() };
+    for file in &options.files {
+        let name = file.clone();
+        let Some(loaded) = pool::interruptible(interrupt, move || load(&name))? else { break };
+        match loaded {
+            Ok(cases) => {
+                counts.cases += cases.len();
+                check_cases(file, cases, options, interrupt, style, &mut counts, out)?;
+            }
+            Err(error) => {
+                counts.unreadable += 1;
+                write_unreadable(&error, options.format, style, out)?;
+            }
+        }
+    }
+    let is_interrupted = interrupt.is_pressed();
+    if counts.checked < counts.cases && !is_interrupted {
+        return Err(Failure::Lost);
+    }
+    match options.format {
+        Format::Text => write_counts(&counts, is_interrupted, style, out)?,
+        Format::Json => write_line(out, &counts_to_json(&counts, is_interrupted))?,
+    }
+    Ok(match counts {
+        _ if is_interrupted => Status::Interrupted,
+        Counts { unreadable: 1.., .. } => Status::Misused,
+        Counts { failed: 1.., .. } => Status::Failed,
+        _ => Status::Passed,
+    })
+}
+
+fn load(file: &str) -> Result<Vec<Case>, LoadError> {
+    match file {
+        STDIN => Case::read("<stdin>", FileFormat::JsonLines, io::stdin().lock()),
+        _ => Case::load(file),
+    }
+}
+
+fn check_cases(
+    file: &str,
+    cases: Vec<Case>,
+    options: &CheckOptions,
+    interrupt: &Interrupt,
+    style: Style,
+    counts: &mut Counts,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let is_only_case = cases.len() == 1;
+    let jobs = jobs(options.jobs).min(NonZeroUsize::new(cases.len()).unwrap_or(NonZeroUsize::MIN));
+    for checked in pool::ordered(jobs, cases.into_iter(), interrupt, check_case)? {
+        counts.checked += 1;
+        counts.failed += usize::from(!checked.passed());
+        match options.format {
+            Format::Text => checked.write_failures(file, is_only_case, style, out)?,
+            Format::Json => write_line(out, &checked.to_json(file))?,
+        }
+    }
+    Ok(())
+}
+
+/// Runs a case twice.
+fn check_case(case: Case) -> Checked {
+    let (run, divergence) = match case.check_determinism(case.seed()) {
+        Ok(run) => (run, None),
+        Err(divergence) => (case.run(case.seed()), Some(divergence.to_string())),
+    };
+    Checked {
+        verdict: case.judge(&run),
+        divergence,
+        events: run.trace().len(),
+        elapsed_s: run.elapsed().as_secs_f64(),
+        case,
+    }
+}
+
+impl Checked {
+    fn passed(&self) -> bool {
+        self.verdict.passed() && self.divergence.is_none()
+    }
+
+    fn write_failures(&self, file: &str, is_only_case: bool, style: Style, out: &mut impl Write) -> io::Result<()> {
+        if self.passed() {
+            return Ok(());
+        }
+        let id = self.case.id();
+        writeln!(out, "{} {} ({})", style.bad("FAILED"), style.strong(id), self.case.place())?;
+        for failure in self.verdict.failures().iter().chain(&self.divergence) {
+            write_indented(out, failure)?;
+        }
+        if file != STDIN {
+            let again = shell::replay(file, (!is_only_case).then_some(id), self.case.seed());
+            writeln!(out, "  {}", style.faint(&format!("to see it: {again}")))?;
+        }
+        writeln!(out)?;
+        // A failure is shown when it is found, not when all is done.
+        out.flush()
+    }
+
+    fn to_json(&self, file: &str) -> Value {
+        let mut line = json!({
+            "type": "case",
+            "file": file,
+            "line": self.case.place().line,
+            "id": self.case.id(),
+            "seed": self.case.seed(),
+            "events": self.events,
+            "elapsed_s": self.elapsed_s,
+        });
+        line["verdict"] = self.verdict.to_json();
+        line["divergence"] = json!(self.divergence);
+        line["passed"] = json!(self.passed());
+        line
+    }
+}
+
+/// Two spaces before each line.
+pub(crate) fn write_indented(out: &mut impl Write, text: &str) -> io::Result<()> {
+    text.lines().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+/// A JSON object on a line of its own.
+pub(crate) fn write_line(out: &mut impl Write, value: &Value) -> io::Result<()> {
+    writeln!(out, "{value}")
+}
+
+fn write_unreadable(error: &LoadError, format: Format, style: Style, out: &mut impl Write) -> io::Result<()> {
+    match format {
+        Format::Text => {
+            // In order with what is on standard output, where both go to one terminal.
+            out.flush()?;
+            writeln!(io::stderr().lock(), "{} {error}", style.bad("error:"))
+        }
+        Format::Json => write_line(out, &json!({"type": "error", "message": error.to_string()})),
+    }
+}
+
+fn write_counts(counts: &Counts, is_interrupted: bool, style: Style, out: &mut impl Write) -> io::Result<()> {
+    let Counts { cases, checked, failed, unreadable, .. } = *counts;
+    if is_interrupted {
+        writeln!(out, "interrupted after {checked} of {cases} cases")?;
+    }
+    let passed = format!("{} passed", checked - failed);
+    let failed = if failed > 0 { style.bad(&format!("{failed} failed")) } else { "0 failed".to_owned() };
+    write!(out, "{}, {failed}", style.good(&passed))?;
+    match unreadable {
+        0 => writeln!(out),
+        1 => writeln!(out, ", 1 file not accepted"),
+        _ => writeln!(out, ", {unreadable} files not accepted"),
+    }
+}
+
+fn counts_to_json(counts: &Counts, is_interrupted: bool) -> Value {
+    let Counts { files, unreadable, cases, checked, failed } = *counts;
+    json!({
+        "type": "summary",
+        "files": files,
+        "unreadable": unreadable,
+        "cases": cases,
+        "passed": checked - failed,
+        "failed": failed,
+        "interrupted": is_interrupted,
+    })
+}

@@ -1,0 +1,28 @@
+//! Why a command could not do what it was asked.
+
+use std::io;
+
+use windtunnel_sim::case::LoadError;
+
+/// A command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A file does not hold cases.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The case that was asked for is not there, or was not said.
+    #[error("{0}")]
+    Selection(String),
+    /// The output could not be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    /// Ctrl-C cannot be handled.
+    #[error("cannot handle Ctrl-C: {0}")]
+    Interrupt(#[from] ctrlc::Error),
+    /// There is no thread to work on.
+    #[error("cannot start a worker thread: {0}")]
+    Worker(io::Error),
+    /// A worker is gone.
+    #[error("a worker thread was lost; this is a defect of windtunnel")]
+    Lost,
+}

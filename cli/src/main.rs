@@ -1,0 +1,69 @@
+//! The command `windtunnel`.
+//!
+//! [`arguments`] says what can be asked; [`check`], [`run`] and [`replay`] do it, each writing to what it is given.
+
+mod arguments;
+mod check;
+mod failure;
+mod interrupt;
+mod pool;
+mod progress;
+mod replay;
+mod run;
+mod selection;
+mod shell;
+mod status;
+mod stopwatch;
+mod style;
+mod summary;
+mod tally;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+use interrupt::Interrupt;
+use status::Status;
+use style::Style;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    silence_worlds();
+    let status = match perform(&arguments) {
+        Ok(status) => status,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Status::Passed,
+        Err(failure) => {
+            // Where even this cannot be written, the exit code still says it.
+            let _unwritten = writeln!(io::stderr().lock(), "error: {failure}");
+            Status::Misused
+        }
+    };
+    status.into()
+}
+
+fn perform(arguments: &Arguments) -> Result<Status, Failure> {
+    let interrupt = Interrupt::install()?;
+    let style = Style::of_stdout();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let status = match &arguments.command {
+        Command::Check(options) => check::check(options, &interrupt, style, &mut out),
+        Command::Run(options) => run::run(options, &interrupt, style, &mut out),
+        Command::Replay(options) => replay::replay(options, &interrupt, style, &mut out),
+    }?;
+    out.flush()?;
+    Ok(status)
+}
+
+/// A panic inside a world is an outcome, which the command reports itself.
+fn silence_worlds() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if !thread.name().is_some_and(|name| name.starts_with("windtunnel-")) {
+            report(panic);
+        }
+    }));
+}
