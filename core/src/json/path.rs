@@ -56,6 +56,20 @@ impl Path {
         self.segments.pop();
     }
 
+    /// Goes down along a path that `serde_path_to_error` tracked.
+    #[must_use]
+    pub fn join(mut self, tracked: &serde_path_to_error::Path) -> Self {
+        for segment in tracked {
+            match segment {
+                serde_path_to_error::Segment::Seq { index } => self.push_element(*index),
+                serde_path_to_error::Segment::Map { key } => self.push_member(key),
+                serde_path_to_error::Segment::Enum { variant } => self.push_member(variant),
+                serde_path_to_error::Segment::Unknown => {}
+            }
+        }
+        self
+    }
+
     /// The path that an RFC 6901 pointer such as `/items/2` names inside a value of any shape: digits are an index.
     pub fn from_pointer(pointer: &str) -> Self {
         let mut path = Self::root();

@@ -10,7 +10,6 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_path_to_error::Segment;
 
 use super::{ArgumentsError, CacheScope, Confirm, Tool, ToolSpec};
 use crate::BoxError;
@@ -201,21 +200,9 @@ fn schema_of<A: JsonSchema>() -> Value {
 fn typed<A: DeserializeOwned>(arguments: &Value) -> Result<A, ArgumentsError> {
     // The deserializer's own text may quote the value, which may be secret.
     serde_path_to_error::deserialize(arguments).map_err(|error| ArgumentsError {
-        path: path_of(error.path()),
+        path: Path::root().join(error.path()),
         problem: "the tool's type does not accept this value".to_owned(),
     })
-}
-
-fn path_of(segments: &serde_path_to_error::Path) -> Path {
-    let mut path = Path::root();
-    for segment in segments {
-        match segment {
-            Segment::Seq { index } => path.push_element(*index),
-            Segment::Map { key } | Segment::Enum { variant: key } => path.push_member(key),
-            Segment::Unknown => {}
-        }
-    }
-    path
 }
 
 fn to_json<R: Serialize, E: Into<BoxError>>(result: Result<R, E>) -> Result<Value, BoxError> {

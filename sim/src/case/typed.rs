@@ -2,8 +2,6 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_path_to_error::Segment;
-use windtunnel_core::json::Path;
 
 use super::error::LoadError;
 use super::suggestion;
@@ -14,7 +12,7 @@ pub(super) fn typed<T: DeserializeOwned>(document: &Document<'_>) -> Result<T, L
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Deserializer::new(&document.value, &mut track);
     T::deserialize(tracked).map_err(|error: serde_json::Error| {
-        let path = path_of(document.root.clone(), &track.path());
+        let path = document.root.clone().join(&track.path());
         let (pointing, problem) = problem(&error.to_string());
         document.error(path, pointing, problem)
     })
@@ -23,17 +21,6 @@ pub(super) fn typed<T: DeserializeOwned>(document: &Document<'_>) -> Result<T, L
 /// The value of a text member at the top, whatever the rest looks like.
 pub(super) fn text_member<'d>(document: &'d Document<'_>, name: &str) -> Option<&'d str> {
     document.value.get(name).and_then(Value::as_str)
-}
-
-fn path_of(mut path: Path, segments: &serde_path_to_error::Path) -> Path {
-    for segment in segments {
-        match segment {
-            Segment::Seq { index } => path.push_element(*index),
-            Segment::Map { key } | Segment::Enum { variant: key } => path.push_member(key),
-            Segment::Unknown => {}
-        }
-    }
-    path
 }
 
 /// What serde says, in the words of a case file.

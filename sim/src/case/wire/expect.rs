@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use windtunnel_core::tool::ErrorKind;
 
 use super::present::present;
 
@@ -31,7 +32,7 @@ pub(in crate::case) struct WireResult {
     #[serde(default, deserialize_with = "present")]
     pub(in crate::case) attempts: Option<u32>,
     #[serde(default, deserialize_with = "present")]
-    pub(in crate::case) error: Option<Option<WireErrorKind>>,
+    pub(in crate::case) error: Option<Option<ErrorKind>>,
     #[serde(default, deserialize_with = "present")]
     pub(in crate::case) retryable: Option<Option<bool>>,
     #[serde(default, deserialize_with = "present")]
@@ -50,19 +51,4 @@ pub(in crate::case) enum WireStatus {
     Ok,
     Error,
     Pending,
-}
-
-/// The kinds of error that a call can end with (E6).
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(in crate::case) enum WireErrorKind {
-    ToolNotFound,
-    ToolArgsInvalid,
-    OncePerRun,
-    MaxCalls,
-    ApprovalDenied,
-    BudgetExceeded,
-    ToolError,
-    ToolTimeout,
-    ToolFailed,
 }
