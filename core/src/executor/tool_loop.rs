@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 
+use super::call::{CallContext, ToolCall};
 use super::handle::Executor;
 use super::result::{Outcome, ToolResult};
 use crate::event::{EventKind, Subject};
 use crate::model::{
-    Delta, Message, ModelError, ModelRequest, ModelResponse, ModelTransport, ResponseBuilder, ToolDefinition, Usage,
+    Delta, Message, ModelError, ModelRequest, ModelResponse, ModelTransport, ResponseBuilder, Role, ToolDefinition,
+    Usage,
 };
 use crate::tool::Interrupted;
 
@@ -63,10 +65,10 @@ pub enum LoopEnd {
     Answer,
     /// The model still called tools in its last turn. Their results are in the conversation.
     TurnLimit,
-    /// Calls wait for approval. The conversation ends with the model's calls; nothing of that turn's results is in it.
+    /// Calls wait for approval. The conversation ends with the model's calls and the results of those that ran.
     ///
-    /// Go on with the same conversation in the same run once the approvals are decided: calls that ran are repeats
-    /// (E7), pending ones ask again under the same approval id (E8).
+    /// Go on with the same conversation in the same run once the approvals are decided: only the calls without a result
+    /// are made, and ask again under the same approval id (E8).
     Pending {
         /// The approvals.
         approval_ids: Vec<Arc<str>>,
@@ -96,7 +98,7 @@ impl Executor {
     /// Asks the model, makes the calls it wants, and asks again with their results, until it answers.
     ///
     /// `request.tools` empty offers all registered tools. All calls are in one run: the context's, or a fresh one. A
-    /// request whose last message has calls without results makes those calls first.
+    /// request whose conversation ends with calls that have no results makes those calls first.
     ///
     /// # Errors
     /// [`LoopError`] if the model fails or control flow passes through a call.
@@ -115,17 +117,15 @@ impl Executor {
         let mut progress = Progress { usage: Usage::default(), results: Vec::new(), turns: 0 };
         loop {
             request.messages.last_mut().into_iter().for_each(|message| scoped.name_calls(message));
-            let calls = request.messages.last().map(|message| message.tool_calls.clone()).unwrap_or_default();
+            let calls = unanswered(&request.messages);
             if !calls.is_empty() {
                 let results = scoped.run_many(calls).await?;
                 let approval_ids = approvals_of(&results);
+                request.messages.extend(results.iter().filter_map(answer));
+                progress.results.extend(results);
                 if !approval_ids.is_empty() {
-                    progress.results.extend(results);
                     return Ok(progress.end(LoopEnd::Pending { approval_ids }, request.messages));
                 }
-                let answers = results.iter().map(|result| Message::tool(&*result.call_id, result.to_model_text()));
-                request.messages.extend(answers);
-                progress.results.extend(results);
             }
             if progress.turns == options.turns_max {
                 return Ok(progress.end(LoopEnd::TurnLimit, request.messages));
@@ -146,7 +146,7 @@ impl Executor {
     }
 
     fn in_run(&self, run_id: &str) -> Self {
-        let context = super::call::CallContext { run_id: run_id.to_owned(), ..(*self.context).clone() };
+        let context = CallContext { run_id: run_id.to_owned(), ..(*self.context).clone() };
         self.in_context(context)
     }
 
@@ -201,6 +201,23 @@ struct Progress {
 impl Progress {
     fn end(self, end: LoopEnd, messages: Vec<Message>) -> LoopOutcome {
         LoopOutcome { end, messages, results: self.results, usage: self.usage, turns: self.turns }
+    }
+}
+
+/// The calls of the model's last turn that have no result yet.
+fn unanswered(messages: &[Message]) -> Vec<ToolCall> {
+    let is_turn = |message: &Message| message.role == Role::Assistant;
+    let Some(turn) = messages.iter().rposition(is_turn) else { return Vec::new() };
+    let (turn, answers) = (&messages[turn], &messages[turn + 1..]);
+    let has_answer = |call: &&ToolCall| answers.iter().any(|answer| answer.tool_call_id.as_deref() == Some(&*call.id));
+    turn.tool_calls.iter().filter(|call| !has_answer(call)).cloned().collect()
+}
+
+/// What the model reads of a call that has its result.
+fn answer(result: &ToolResult) -> Option<Message> {
+    match result.outcome {
+        Outcome::Pending { .. } => None,
+        Outcome::Ok(_) | Outcome::Error(_) => Some(Message::tool(&*result.call_id, result.to_model_text())),
     }
 }
 
