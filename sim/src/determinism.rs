@@ -23,13 +23,18 @@ pub struct Divergence {
     pub first: Vec<Event>,
     /// The second run from there on; empty if it had ended.
     pub second: Vec<Event>,
+    /// How the first run ended, and when.
+    pub first_end: String,
+    /// How the second run ended, and when.
+    pub second_end: String,
 }
 
 impl Divergence {
     /// The first difference between two runs, if there is one.
     pub(crate) fn between<T>(first: &Run<T>, second: &Run<T>) -> Option<Self> {
         let (left, right) = (&first.trace, &second.trace);
-        if left == right {
+        let (first_end, second_end) = (end(first), end(second));
+        if left == right && first_end == second_end {
             return None;
         }
         let shorter = left.len().min(right.len());
@@ -41,22 +46,29 @@ impl Divergence {
             before: left[index.saturating_sub(NEIGHBOURS)..index].to_vec(),
             first: from_there(left),
             second: from_there(right),
+            first_end,
+            second_end,
         })
+    }
+}
+
+fn end<T>(run: &Run<T>) -> String {
+    match &run.outcome {
+        Ok(_) => format!("ended after {:?}", run.elapsed),
+        Err(error) => format!("came to no end after {:?}: {error}", run.elapsed),
     }
 }
 
 impl fmt::Display for Divergence {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "two runs of seed {} differ at event {}:", self.seed, self.index)?;
-        let mut show = |mark: &str, events: &[Event]| {
-            if events.is_empty() && mark != " " {
-                return writeln!(formatter, "{mark} (the run had ended)");
-            }
-            events.iter().try_for_each(|event| writeln!(formatter, "{mark} {event}"))
-        };
+        let mut show =
+            |mark: &str, events: &[Event]| events.iter().try_for_each(|event| writeln!(formatter, "{mark} {event}"));
         show(" ", &self.before)?;
         show("-", &self.first)?;
-        show("+", &self.second)
+        show("+", &self.second)?;
+        writeln!(formatter, "- {}", self.first_end)?;
+        writeln!(formatter, "+ {}", self.second_end)
     }
 }
 

@@ -13,6 +13,6 @@ mod trace;
 mod world;
 
 pub use determinism::Divergence;
-pub use explore::{Explored, FailingSeed, explore};
+pub use explore::{ExploreError, Explored, FailingSeed, explore, explore_in};
 pub use trace::Trace;
 pub use world::{Reaction, Run, World, WorldError, WorldHandle};

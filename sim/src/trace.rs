@@ -6,18 +6,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use windtunnel_core::BoxError;
-use windtunnel_core::event::{Event, Sink};
+use windtunnel_core::event::{Event, EventLog, Sink};
 
 /// A sink that keeps every event, with a digest that runs along. Clones share it.
 #[derive(Clone, Default)]
 pub struct Trace {
-    state: Arc<Mutex<State>>,
-}
-
-#[derive(Default)]
-struct State {
-    events: Vec<Event>,
-    digest: RunningDigest,
+    log: EventLog,
+    digest: Arc<Mutex<RunningDigest>>,
 }
 
 /// The digest of the events so far. It catches up when it is asked for, so that runs nobody compares do not pay for it.
@@ -34,34 +29,21 @@ impl Trace {
         Self::default()
     }
 
-    /// The events so far, in order.
-    pub fn events(&self) -> Vec<Event> {
-        self.state.lock().events.clone()
-    }
-
-    /// The events, without copying them if nobody else has this trace.
-    pub(crate) fn into_events(self) -> Vec<Event> {
-        match Arc::try_unwrap(self.state) {
-            Ok(state) => state.into_inner().events,
-            Err(shared) => shared.lock().events.clone(),
-        }
-    }
-
-    /// How many events there are.
-    pub fn len(&self) -> usize {
-        self.state.lock().events.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// The events so far, with queries.
+    pub fn log(&self) -> &EventLog {
+        &self.log
     }
 
     /// The SHA-256 of the events so far as JSON lines, in hexadecimal: equal for equal traces, in any process.
     pub fn digest(&self) -> String {
-        let State { events, digest } = &mut *self.state.lock();
-        digest.catch_up(events);
+        let mut digest = self.digest.lock();
+        digest.catch_up(&self.log.events());
         digest.hexadecimal()
+    }
+
+    /// The events, without copying them if nobody else has this trace.
+    pub(crate) fn into_events(self) -> Vec<Event> {
+        self.log.into_events()
     }
 }
 
@@ -91,13 +73,12 @@ impl RunningDigest {
 
 impl Sink for Trace {
     fn record(&self, event: &Event) -> Result<(), BoxError> {
-        self.state.lock().events.push(event.clone());
-        Ok(())
+        self.log.record(event)
     }
 }
 
 impl fmt::Debug for Trace {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Trace").field("len", &self.len()).finish()
+        formatter.debug_struct("Trace").field("log", &self.log).finish_non_exhaustive()
     }
 }

@@ -28,7 +28,7 @@ fn every_event_is_a_line() {
        0.000000000  run-1/call-1   approval.requested tool=pay approval_id=approval-1
        0.000000000  run-1/call-1   approval.decided   tool=pay approval_id=approval-1 approved=true edited=true
        0.000000000  run-1/call-1   tool.attempt       tool=pay attempt=1
-       2.000000000  run-1/call-1   tool.retry         tool=pay attempt=1 delay_s=0.6005503550567317
+       2.000000000  run-1/call-1   tool.retry         tool=pay attempt=1 cause=timeout delay_s=0.6005503550567317
        2.600550355  run-1/call-1   tool.attempt       tool=pay attempt=2
        2.721050355  run-1/call-1   tool.finished      tool=pay status=ok attempts=2 cached=false duration_s=2.721050355
        2.771050355  run-1/call-2   tool.started       tool=pay
@@ -41,7 +41,7 @@ fn every_event_is_a_line() {
     results[0]: pay at 2.721050355 s, 2 attempts: ok {"echo":{"to":"Ada"}}
     results[1]: pay at 2.771050355 s, 0 attempts: pending
     results[2]: pay at 2.771050355 s, 0 attempts: tool-args-invalid: $: "to" is a required property
-    14 events in 2.771050355 s of virtual time, digest f52d4097d3094f096a4cd49e747ac88acd498012400bbafcf852c218ead25c9c
+    14 events in 2.771050355 s of virtual time, digest 7a41a68ad28789539bba19964c4f1b7e7bd97c3ca2f2bbc4837755c01c5dc726
     passed
     "#);
 }
@@ -80,6 +80,6 @@ fn a_case_that_comes_to_no_end_shows_what_there_was() {
     results[0]: none, the call did not finish
     4 events in 31536000.000000000 s of virtual time, digest 322e4cc2339f838e6ab8e1e27b92e4e6b8d2c54a35bcbf0d65671675c513b89d
     FAILED
-      the case came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit
+      the case came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without a timeout, or waits for a thread or for input from outside, does so forever
     ");
 }

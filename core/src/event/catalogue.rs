@@ -54,6 +54,8 @@ pub enum EventKind {
         tool: Arc<str>,
         /// The attempt that failed.
         attempt: u32,
+        /// How it failed: `timeout`, `retryable` (a `ToolError` that says so), `foreign` or `panic`.
+        cause: &'static str,
         /// How long to wait before the next one, in seconds.
         delay_s: f64,
     },
@@ -173,7 +175,7 @@ impl Event {
     /// # use windtunnel_core::event::Event;
     /// # let event = Event {
     /// #     sequence: 0, at: std::time::Duration::ZERO, run_id: "run-1".into(), call_id: None, parent_id: None,
-    /// #     kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, delay_s: 0.5 },
+    /// #     kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, cause: "foreign", delay_s: 0.5 },
     /// # };
     /// assert_eq!(event.data()["delay_s"], 0.5);
     /// ```
@@ -215,11 +217,11 @@ mod tests {
             run_id: "run-1".into(),
             call_id: Some("call-1".into()),
             parent_id: None,
-            kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, delay_s: 0.5 },
+            kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, cause: "foreign", delay_s: 0.5 },
         };
         assert_eq!(
             serde_json::to_string(&retry).unwrap(),
-            r#"{"sequence":3,"at_ns":1500000,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5}}"#
+            r#"{"sequence":3,"at_ns":1500000,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"cause":"foreign","delay_s":0.5}}"#
         );
         assert_eq!(retry.kind.name(), "tool.retry");
     }

@@ -24,19 +24,19 @@ pub struct Subject {
 #[derive(Clone)]
 pub struct Emitter {
     env: Env,
-    sink: Option<Arc<dyn Sink>>,
+    sinks: Vec<Arc<dyn Sink>>,
 }
 
 impl Emitter {
-    /// An emitter to `sink`, if there is one.
-    pub fn new(env: Env, sink: Option<Arc<dyn Sink>>) -> Self {
-        Self { env, sink }
+    /// An emitter to all of `sinks`.
+    pub fn new(env: Env, sinks: Vec<Arc<dyn Sink>>) -> Self {
+        Self { env, sinks }
     }
 
-    /// An emitter to another sink.
+    /// An emitter to this sink alone.
     #[must_use]
-    pub fn with_sink(&self, sink: Arc<dyn Sink>) -> Self {
-        Self { sink: Some(sink), ..self.clone() }
+    pub fn to(&self, sink: Arc<dyn Sink>) -> Self {
+        Self { env: self.env.clone(), sinks: vec![sink] }
     }
 
     /// Emits one event; ready at once in production.
@@ -56,7 +56,7 @@ impl Emitter {
     ) -> Option<futures_core::future::BoxFuture<'static, ()>> {
         let mirrored = mirror::is_on();
         let gate = self.env.gate();
-        if self.sink.is_none() && gate.is_none() && !mirrored {
+        if self.sinks.is_empty() && gate.is_none() && !mirrored {
             return None;
         }
         let kind = kind();
@@ -71,7 +71,7 @@ impl Emitter {
             kind,
         };
         *sequence += 1;
-        if let Some(sink) = &self.sink {
+        for sink in &self.sinks {
             deliver(&**sink, &event);
         }
         drop(sequence);
@@ -95,6 +95,6 @@ fn deliver(sink: &dyn Sink, event: &Event) {
 
 impl fmt::Debug for Emitter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Emitter").field("has_sink", &self.sink.is_some()).finish_non_exhaustive()
+        formatter.debug_struct("Emitter").field("sinks", &self.sinks.len()).finish_non_exhaustive()
     }
 }

@@ -62,10 +62,10 @@ mod tests {
             parent_id: call_id.map(|_| "call-9".into()),
             kind,
         };
-        let retry = EventKind::ToolRetry { tool: "a \nb".into(), attempt: 1, delay_s: 0.5 };
+        let retry = EventKind::ToolRetry { tool: "a \nb".into(), attempt: 1, cause: "foreign", delay_s: 0.5 };
         assert_eq!(
             event(Some("call-1"), retry).to_string(),
-            r#"   0.001500000  run-1/call-1   tool.retry         tool="a \nb" attempt=1 delay_s=0.5 parent=call-9"#
+            r#"   0.001500000  run-1/call-1   tool.retry         tool="a \nb" attempt=1 cause=foreign delay_s=0.5 parent=call-9"#
         );
         assert_eq!(event(None, EventKind::RunStarted {}).to_string(), "   0.001500000  run-1          run.started");
     }

@@ -33,6 +33,14 @@ impl EventLog {
         self.events.lock().clone()
     }
 
+    /// All events, without copying them if there is no other clone of the log.
+    pub fn into_events(self) -> Vec<Event> {
+        match Arc::try_unwrap(self.events) {
+            Ok(events) => events.into_inner(),
+            Err(shared) => shared.lock().clone(),
+        }
+    }
+
     /// How many events there are.
     pub fn len(&self) -> usize {
         self.events.lock().len()

@@ -77,8 +77,8 @@ impl<'a> Fields<'a> {
             EventKind::RunStarted {} | EventKind::RunFinished {} => Self::default(),
             EventKind::ToolStarted { .. } | EventKind::ToolCacheHit { .. } => tool,
             EventKind::ToolAttempt { attempt, .. } => Self { attempt: Some(*attempt), ..tool },
-            EventKind::ToolRetry { attempt, delay_s, .. } => {
-                Self { attempt: Some(*attempt), delay_s: Some(*delay_s), ..tool }
+            EventKind::ToolRetry { attempt, cause, delay_s, .. } => {
+                Self { attempt: Some(*attempt), error: Some(cause), delay_s: Some(*delay_s), ..tool }
             }
             EventKind::ToolFinished { error, attempts, cached, duration_s, .. } => Self {
                 error: *error,

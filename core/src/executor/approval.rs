@@ -24,6 +24,13 @@ pub trait ApprovalPort: Send + Sync {
     fn decide<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Result<Decision, BoxError>>;
 }
 
+/// A shared port.
+impl<T: ApprovalPort + ?Sized> ApprovalPort for Arc<T> {
+    fn decide<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Result<Decision, BoxError>> {
+        (**self).decide(request)
+    }
+}
+
 /// What a reviewer is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApprovalRequest {

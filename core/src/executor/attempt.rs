@@ -39,13 +39,14 @@ impl Flow<'_> {
                 Err(failure) => failure,
             };
             log_cause(name, attempt, &failure);
+            let cause = failure.cause();
             if let Verdict::Final(error) = retry::judge(name, attempt, tool.spec().retries, failure) {
                 return Ok(Attempted { result: Err(error), attempts: attempt });
             }
             let unit = self.engine.env.unit(&format!("backoff/{name}"));
             let backoff = &self.engine.backoff;
             let delay_s = backoff.delay_s(attempt, unit);
-            self.emit(|| EventKind::ToolRetry { tool: Arc::clone(name), attempt, delay_s }).await;
+            self.emit(|| EventKind::ToolRetry { tool: Arc::clone(name), attempt, cause, delay_s }).await;
             self.engine.env.sleep(backoff.delay(attempt, unit)).await;
             attempt += 1;
         }

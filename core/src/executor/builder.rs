@@ -48,6 +48,7 @@ pub struct ExecutorBuilder {
     backoff: Backoff,
     hooks: Vec<Arc<dyn Hook>>,
     ports: Ports,
+    sinks: Vec<Arc<dyn Sink>>,
     limits: RunLimits,
     runs_tracked_max: usize,
     control_flow: Vec<ControlFlowTest>,
@@ -61,6 +62,7 @@ impl ExecutorBuilder {
             backoff: Backoff::default(),
             hooks: Vec::new(),
             ports: Ports::default(),
+            sinks: Vec::new(),
             limits: RunLimits::default(),
             runs_tracked_max: 1024,
             control_flow: vec![is::<Cancelled>],
@@ -106,9 +108,9 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Where events go, besides `tracing`. Default: nowhere.
+    /// Adds a sink: where events go, besides `tracing`. Default: nowhere.
     pub fn sink(mut self, sink: impl Sink + 'static) -> Self {
-        self.ports.sink = Some(Arc::new(sink));
+        self.sinks.push(Arc::new(sink));
         self
     }
 
@@ -126,7 +128,7 @@ impl ExecutorBuilder {
     /// The executor.
     pub fn build(self) -> Executor {
         let engine = Engine {
-            emitter: Emitter::new(self.env.clone(), self.ports.sink.clone()),
+            emitter: Emitter::new(self.env.clone(), self.sinks),
             registry: self.registry,
             env: self.env,
             backoff: self.backoff,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -28,6 +29,17 @@ pub trait Cache: Send + Sync {
     /// # Errors
     /// Any error is logged; the call keeps its value.
     fn put<'a>(&'a self, key: &'a str, value: Value, ttl: Duration) -> BoxFuture<'a, Result<(), BoxError>>;
+}
+
+/// A shared cache.
+impl<T: Cache + ?Sized> Cache for Arc<T> {
+    fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<Value>, BoxError>> {
+        (**self).get(key)
+    }
+
+    fn put<'a>(&'a self, key: &'a str, value: Value, ttl: Duration) -> BoxFuture<'a, Result<(), BoxError>> {
+        (**self).put(key, value, ttl)
+    }
 }
 
 /// A cache in memory, on an environment's clock, that keeps at most a fixed number of values.

@@ -23,7 +23,7 @@ use crate::event::Sink;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The call's id; the executor gives one if it is empty. A repeat of the same id, tool and arguments in one run is
-    /// the same call (E7).
+    /// the same call (E7): it passes the run's guards and is not counted again. Its body does run again.
     #[serde(default)]
     pub id: String,
     /// The tool's name.

@@ -158,7 +158,7 @@ impl Flow<'_> {
         let slot = self.cache_slot(tool, &arguments);
         if let Some(value) = self.cached(slot.as_ref()).await {
             self.emit(|| EventKind::ToolCacheHit { tool: self.tool() }).await;
-            let outcome = self.after(&arguments, Outcome::Ok(value)).await?;
+            let outcome = self.after(&arguments, 0.0, Outcome::Ok(value)).await?;
             return Ok(Ended { cached: true, ..Ended::without_attempts(outcome) });
         }
         let frame = self.frame(tool);
@@ -174,8 +174,9 @@ impl Flow<'_> {
             }
             Err(error) => Outcome::Error(error),
         };
-        let outcome = self.after(&arguments, outcome).await?;
-        Ok(Ended { outcome, attempts, cached: false, cost_usd: frame.cost_usd() })
+        let cost_usd = frame.cost_usd();
+        let outcome = self.after(&arguments, cost_usd, outcome).await?;
+        Ok(Ended { outcome, attempts, cached: false, cost_usd })
     }
 
     fn frame(&self, tool: &PreparedTool) -> Arc<Frame> {

@@ -81,7 +81,7 @@ impl Executor {
         &self.engine.env
     }
 
-    /// Calls a tool and gives its value.
+    /// Calls a tool and gives its value. Without a run id in its context, each call is a run of its own (E9).
     ///
     /// # Errors
     /// [`RunError`] if the call failed or was refused, waits for approval, or was interrupted by control flow.
@@ -98,7 +98,7 @@ impl Executor {
         self.run_single(call, Target::Given(tool)).await
     }
 
-    /// Makes one call and gives its result.
+    /// Makes one call and gives its result. Without a run id in its context, each call is a run of its own (E9).
     ///
     /// # Errors
     /// [`Interrupted`] if control flow passed through. Everything else is a result.
@@ -169,10 +169,10 @@ impl Executor {
         Subject { run_id: Arc::clone(&run.state.id), call_id: None, parent_id }
     }
 
-    /// The emitter to the context's sink, or to the executor's.
+    /// The emitter to the context's sink, or to the executor's sinks.
     pub(super) fn emitter(&self) -> Cow<'_, Emitter> {
         match &self.context.ports.sink {
-            Some(sink) => Cow::Owned(self.engine.emitter.with_sink(Arc::clone(sink))),
+            Some(sink) => Cow::Owned(self.engine.emitter.to(Arc::clone(sink))),
             None => Cow::Borrowed(&self.engine.emitter),
         }
     }

@@ -24,6 +24,8 @@ pub struct HookCall {
     pub tool: Arc<str>,
     /// The arguments as they stand.
     pub arguments: Arc<Value>,
+    /// What the tool said it cost, in US dollars: nothing before it ran.
+    pub cost_usd: f64,
 }
 
 /// Runs around every call.
@@ -47,6 +49,17 @@ pub trait Hook: Send + Sync {
     /// Any error becomes the call's result.
     fn after<'a>(&'a self, _call: &'a HookCall, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, BoxError>> {
         Box::pin(std::future::ready(Ok(outcome)))
+    }
+}
+
+/// A shared hook, so that a test can look at it afterwards.
+impl<T: Hook + ?Sized> Hook for Arc<T> {
+    fn before<'a>(&'a self, call: &'a HookCall) -> BoxFuture<'a, Result<Option<Value>, BoxError>> {
+        (**self).before(call)
+    }
+
+    fn after<'a>(&'a self, call: &'a HookCall, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, BoxError>> {
+        (**self).after(call, outcome)
     }
 }
 
@@ -77,7 +90,7 @@ impl Flow<'_> {
         if self.engine.hooks.is_empty() {
             return Ok(arguments);
         }
-        let mut call = self.hook_call(arguments);
+        let mut call = self.hook_call(arguments, 0.0);
         for hook in &self.engine.hooks {
             match guarded(async { hook.before(&call).await }).await {
                 Ok(None) => {}
@@ -92,11 +105,16 @@ impl Flow<'_> {
     }
 
     /// Takes an outcome through the after-hooks. All of them run, whatever those before them did.
-    pub(super) async fn after(&self, arguments: &Arc<Value>, mut outcome: Outcome) -> Result<Outcome, Stop> {
+    pub(super) async fn after(
+        &self,
+        arguments: &Arc<Value>,
+        cost_usd: f64,
+        mut outcome: Outcome,
+    ) -> Result<Outcome, Stop> {
         if self.engine.hooks.is_empty() {
             return Ok(outcome);
         }
-        let call = self.hook_call(Arc::clone(arguments));
+        let call = self.hook_call(Arc::clone(arguments), cost_usd);
         for hook in self.engine.hooks.iter().rev() {
             outcome = match guarded(async { hook.after(&call, outcome).await }).await {
                 Ok(outcome) => outcome,
@@ -109,13 +127,14 @@ impl Flow<'_> {
         Ok(outcome)
     }
 
-    fn hook_call(&self, arguments: Arc<Value>) -> HookCall {
+    fn hook_call(&self, arguments: Arc<Value>, cost_usd: f64) -> HookCall {
         HookCall {
             run_id: Arc::clone(&self.run.id),
             call_id: Arc::clone(&self.identity.call_id),
             thread_id: self.executor.context.thread_id.clone(),
             tool: Arc::clone(&self.identity.tool),
             arguments,
+            cost_usd,
         }
     }
 

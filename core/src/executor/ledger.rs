@@ -18,6 +18,13 @@ pub trait Ledger: Send + Sync {
     fn record(&self, entry: LedgerEntry) -> BoxFuture<'_, Result<(), BoxError>>;
 }
 
+/// A shared ledger.
+impl<T: Ledger + ?Sized> Ledger for Arc<T> {
+    fn record(&self, entry: LedgerEntry) -> BoxFuture<'_, Result<(), BoxError>> {
+        (**self).record(entry)
+    }
+}
+
 /// One finished call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LedgerEntry {

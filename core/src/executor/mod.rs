@@ -1,6 +1,6 @@
 //! The executor: what happens between an agent's decision to call a tool and the result it gets (E1–E15).
 //!
-//! One file a policy. [`flow`] takes a call through them in order (E2).
+//! One file a policy. `flow.rs` takes a call through them in order (E2).
 
 mod approval;
 mod attempt;

@@ -84,8 +84,11 @@ pub enum PlanError {
         /// Where in its arguments; `$` when in `after`.
         path: Path,
     },
-    /// A reference that is not a string.
-    #[error("step {step:?} has a reference at {path} that is not a string such as \"ID\" or \"ID#/items/0\"")]
+    /// A reference that is not a string, has a pointer that is none, or has other members beside it.
+    #[error(
+        "step {step:?} has a reference at {path} that is not alone in its object with a string such as \"ID\" or \
+         \"ID#/items/0\""
+    )]
     MalformedReference {
         /// The step.
         step: String,
@@ -192,10 +195,15 @@ fn parts<'a>(value: &'a Value, path: &Path) -> Vec<(&'a Value, Path)> {
     }
 }
 
-/// The text of a value that is a reference; `Some(None)` if it should be one but has no text.
+/// The text of a value that is a reference; `Some(None)` if it should be one but cannot be followed.
 fn reference(value: &Value) -> Option<Option<&str>> {
-    let members = value.as_object().filter(|members| members.len() == 1)?;
-    members.get(REFERENCE).map(Value::as_str)
+    let members = value.as_object()?;
+    let reference = members.get(REFERENCE)?;
+    let is_well_formed = |text: &&str| {
+        let pointer = split(text).1;
+        members.len() == 1 && (pointer.is_empty() || pointer.starts_with('/'))
+    };
+    Some(reference.as_str().filter(is_well_formed))
 }
 
 /// The step and the pointer of a reference.

@@ -18,6 +18,18 @@ pub(super) enum Failure {
     Error(BoxError),
 }
 
+impl Failure {
+    /// A word for the event of a retry, without the error's text.
+    pub(super) fn cause(&self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Error(error) if causes::find::<Panicked>(&**error).is_some() => "panic",
+            Self::Error(error) if causes::find::<ToolError>(&**error).is_some() => "retryable",
+            Self::Error(_) => "foreign",
+        }
+    }
+}
+
 /// What to do next.
 #[derive(Debug)]
 pub(super) enum Verdict {

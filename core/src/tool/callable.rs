@@ -9,7 +9,7 @@ use super::{ArgumentsError, ToolSpec};
 use crate::BoxError;
 use crate::executor::ToolContext;
 
-/// Something an agent can call. Most tools are closures: see [`FunctionTool`].
+/// Something an agent can call. Most tools are closures: see [`FunctionTool`](super::FunctionTool).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -37,7 +37,7 @@ pub trait Tool: Send + Sync {
     /// Runs one attempt. `arguments` have passed [`ToolSpec::parameters`] and [`Tool::check`].
     ///
     /// # Errors
-    /// Any error. A [`ToolError`], in it or in its chain of sources, says what the model may see and whether to retry.
+    /// Any error. A [`ToolError`](super::ToolError), in it or in its chain of sources, says what the model may see and whether to retry.
     /// The error of a nested call is passed on as it is, unless the nested call ran out of time. Anything else is foreign
     /// and retried (E3).
     fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>>;

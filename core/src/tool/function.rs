@@ -50,6 +50,8 @@ pub struct FunctionTool {
 
 impl FunctionTool {
     /// A typed async closure; the schema comes from the type of its arguments.
+    ///
+    /// If nothing in the closure names its error type, end it with `Ok::<_, BoxError>(value)`.
     pub fn new<A, R, E, F, Fut>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -136,14 +138,16 @@ impl FunctionTool {
         self
     }
 
-    /// Takes the run's exclusive lock: nothing else of the run runs meanwhile.
+    /// Takes the run's exclusive lock: nothing else of the run runs meanwhile. A nested call takes no lock of its own, so
+    /// it runs beside the siblings of the call it is nested in (E10).
     #[must_use]
     pub fn exclusive(mut self) -> Self {
         self.spec.parallel_safe = false;
         self
     }
 
-    /// May run only once in a run.
+    /// May be called only once in a run. Calls outside [`Executor::run_scope`](crate::executor::Executor::run_scope) and
+    /// without a run id are each a run of their own.
     #[must_use]
     pub fn once_per_run(mut self) -> Self {
         self.spec.once_per_run = true;

@@ -36,9 +36,10 @@ pub struct ToolSpec {
     pub timeout: Option<Duration>,
     /// The kind that `per_kind` caps count. Default: the name.
     pub kind: String,
-    /// Whether other calls of the run may run beside it (E10). Default true.
+    /// Whether other calls of the run may run beside it (E10). Default true. If false it takes the run's lock, except in
+    /// a nested call: that takes no lock of its own.
     pub parallel_safe: bool,
-    /// Whether it may run only once in a run. Default false.
+    /// Whether it may be called only once in a run, repeats of the same call apart. Default false.
     pub once_per_run: bool,
     /// Whether a call needs approval (E8). Default never.
     pub confirm: Confirm,

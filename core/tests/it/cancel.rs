@@ -17,7 +17,7 @@ use windtunnel_core::{BoxError, BoxFuture};
 
 use crate::ports::{Noting, Reviewer, Script, calls, edit};
 use crate::probe::{self, assert_nothing_is_held};
-use crate::rig::{Notes, Rig, YieldingGate, call, env, ms, tool, yield_once};
+use crate::rig::{Notes, Rig, YieldingGate, call, env, finish_within, ms, tool, yield_once};
 
 /// A port that waits for one poll before it does its work.
 struct Yielding<T>(T);
@@ -233,6 +233,6 @@ async fn a_call_that_was_counted_before_it_was_dropped_stays_counted() {
     let rig = Rig::new([tool("pay", |_, _| std::future::pending()).once_per_run()]);
     let executor = rig.in_run("run-a");
     assert!(spawn(executor.run_call(call("a", "pay"))).poll().is_pending());
-    let other = executor.run_call(call("b", "pay")).await.unwrap();
+    let other = finish_within(1, executor.run_call(call("b", "pay"))).unwrap().unwrap();
     assert_eq!(other.error_kind().unwrap().as_str(), "once-per-run");
 }

@@ -95,8 +95,9 @@ async fn a_repeat_is_not_a_new_call() {
             call("a", "read"),
             call("c", "read"),
             pay("a", json!(1)),
+            call("a", "read"),
         ],
-        &["ok", "ok", "ok", "once-per-run", "once-per-run", "ok", "max-calls", "ok"],
+        &["ok", "ok", "ok", "once-per-run", "once-per-run", "ok", "max-calls", "ok", "ok"],
     )
     .await;
     assert_eq!(ran.all().len(), 4, "a repeat runs again");

@@ -117,7 +117,6 @@ async fn a_step_without_what_it_needs_is_skipped_and_says_why() {
             step("after_skipped", "echo", json!({})).after("needs_skipped"),
             step("needs_denied", "echo", json!({})).after("asks"),
             step("needs_part", "echo", json!({"x": {"$result": "find#/pages/9"}})),
-            step("no_pointer", "echo", json!({"x": {"$result": "find#pages"}})),
             step("free", "echo", json!({})),
         ],
         &[
@@ -129,7 +128,6 @@ async fn a_step_without_what_it_needs_is_skipped_and_says_why() {
             r#"after_skipped: skipped: "needs_skipped" it was skipped, because it needs "needs_bad""#,
             r#"needs_denied: skipped: "asks" it ended with approval-denied"#,
             r#"needs_part: skipped: "find" its value has nothing at "/pages/9""#,
-            r#"no_pointer: skipped: "find" its value has nothing at "pages""#,
             "free: ok 1 {}",
         ],
     )
@@ -195,10 +193,11 @@ fn a_plan_that_cannot_run_is_refused_as_a_whole() {
         [step("a", "echo", json!({})).after("b")],
         r#"step "a" refers to "b", which is not a step of the plan ($)"#,
     );
-    for malformed in [json!(1), json!(null), json!({"$result": "a"})] {
+    for malformed in [json!(1), json!(null), json!({"$result": "a"}), json!("a#pages")] {
         check_refused(
             [refers("a", malformed)],
-            r#"step "a" has a reference at $.x[0] that is not a string such as "ID" or "ID#/items/0""#,
+            "step \"a\" has a reference at $.x[0] that is not alone in its object with a string such as \"ID\" or \
+             \"ID#/items/0\"",
         );
     }
     check_refused([refers("a", json!("a"))], "steps wait for each other: a → a");
@@ -219,6 +218,7 @@ fn a_plan_that_cannot_run_is_refused_as_a_whole() {
 }
 
 #[test]
-fn an_object_with_more_than_a_reference_is_none() {
-    Plan::new([step("a", "echo", json!({"x": {"$result": "nonesuch", "y": 1}}))]).unwrap();
+fn a_reference_with_other_members_beside_it_is_refused() {
+    let mixed = Plan::new([step("a", "echo", json!({"x": {"$result": "a", "y": 1}}))]).unwrap_err();
+    assert!(mixed.to_string().starts_with(r#"step "a" has a reference at $.x that is not alone"#), "{mixed}");
 }

@@ -68,7 +68,7 @@ async fn the_events_of_a_call_tell_its_whole_story() {
         [
             line(0, 0, "tool.started", ""),
             line(1, 0, "tool.attempt", r#","attempt":1"#),
-            line(2, 10, "tool.retry", r#","attempt":1,"delay_s":0.5"#),
+            line(2, 10, "tool.retry", r#","attempt":1,"cause":"foreign","delay_s":0.5"#),
             line(3, 510, "tool.attempt", r#","attempt":2"#),
             line(4, 520, "tool.finished", r#","status":"ok","attempts":2,"cached":false,"duration_s":0.52"#),
         ]

@@ -110,9 +110,9 @@ impl Case {
             if !case_call.wait.is_zero() {
                 env.until(env.now().saturating_add(case_call.wait)).await;
             }
-            let begin = trace.len();
+            let begin = trace.log().len();
             let result = executor.run_call(call).await?;
-            log.calls.lock()[index] = Some(Logged { result, finished: env.now(), events: begin..trace.len() });
+            log.calls.lock()[index] = Some(Logged { result, finished: env.now(), events: begin..trace.log().len() });
         }
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Case {
         let mut completed = executor.as_completed(self.identified_calls());
         while let Some(completed) = completed.next().await {
             let Completed { index, result } = completed?;
-            log.calls.lock()[index] = Some(Logged { result, finished: env.now(), events: 0..trace.len() });
+            log.calls.lock()[index] = Some(Logged { result, finished: env.now(), events: 0..trace.log().len() });
         }
         Ok(())
     }

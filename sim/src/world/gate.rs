@@ -12,6 +12,9 @@ use super::clock::WorldClock;
 use super::run::WorldError;
 
 /// What the world does when an event is emitted, before the step that it announces.
+///
+/// The wait is the executor's own: one at `tool.attempt` comes before the attempt's timeout begins. To make a tool slow,
+/// wait inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// Nothing.

@@ -72,7 +72,10 @@ pub enum WorldError {
         message: String,
     },
     /// Everything waits and no timer is armed.
-    #[error("nothing is left to happen: every task waits, and none for a time before the world's limit")]
+    #[error(
+        "nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without \
+         a timeout, or waits for a thread or for input from outside, does so forever"
+    )]
     Stuck,
     /// The world's time ran out.
     #[error("the world's time ran out after {limit:?}: something waits or retries without end")]
@@ -159,7 +162,7 @@ impl World {
         Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed: Duration::from_nanos(time.now_ns()) }
     }
 
-    /// Runs a scenario twice and compares the traces.
+    /// Runs a scenario twice and compares the traces, how long the runs took on the world's clock, and how they ended.
     ///
     /// # Errors
     /// [`Divergence`] with the first event that differs: something in the scenario does not follow from the seed.

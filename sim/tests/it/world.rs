@@ -28,15 +28,15 @@ fn a_seed_gives_the_same_trace_again_and_another_seed_another() {
         @r#"
     {"sequence":0,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.started","data":{"tool":"search"}}
     {"sequence":1,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":1}}
-    {"sequence":2,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"delay_s":0.5121131170782856}}
+    {"sequence":2,"at_ns":0,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"cause":"foreign","delay_s":0.5121131170782856}}
     {"sequence":3,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":2}}
-    {"sequence":4,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"delay_s":1.1552239173702707}}
+    {"sequence":4,"at_ns":512113117,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":2,"cause":"retryable","delay_s":1.1552239173702707}}
     {"sequence":5,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.attempt","data":{"tool":"search","attempt":3}}
     {"sequence":6,"at_ns":1667337034,"run_id":"run-1","call_id":"call-1","type":"tool.finished","data":{"tool":"search","status":"ok","attempts":3,"cached":false,"duration_s":1.667337034}}
     "#
     );
     // In every process, on every machine.
-    insta::assert_snapshot!(first.digest(), @"e9a16c0f60d8ab0e04003ab9bff9feb773d82203febf55001f58e39bc1f14fbc");
+    insta::assert_snapshot!(first.digest(), @"b680af1103f651df064f3b2628e81cf9ee9f93c62357ddeec78c02261c3b7d17");
     assert_ne!(World::new(8).run(flaky_call).digest(), first.digest());
 }
 
@@ -54,16 +54,29 @@ fn what_does_not_follow_from_the_seed_is_shown_with_its_neighbours() {
     let divergence = World::new(7).check_determinism(leaky).unwrap_err();
     insta::assert_snapshot!(divergence.to_string(), @"
     two runs of seed 7 differ at event 7:
-         0.512113117  run-1/call-1   tool.retry         tool=search attempt=2 delay_s=1.1552239173702707
+         0.512113117  run-1/call-1   tool.retry         tool=search attempt=2 cause=retryable delay_s=1.1552239173702707
          1.667337034  run-1/call-1   tool.attempt       tool=search attempt=3
          1.667337034  run-1/call-1   tool.finished      tool=search status=ok attempts=3 cached=false duration_s=1.667337034
     -    1.667337034  run-2/call-2   tool.started       tool=search
     -    1.667337034  run-2/call-2   tool.attempt       tool=search attempt=1
-    -    1.667337034  run-2/call-2   tool.retry         tool=search attempt=1 delay_s=0.5010909540714681
+    -    1.667337034  run-2/call-2   tool.retry         tool=search attempt=1 cause=foreign delay_s=0.5010909540714681
     +    1.668337034  run-2/call-2   tool.started       tool=search
     +    1.668337034  run-2/call-2   tool.attempt       tool=search attempt=1
-    +    1.668337034  run-2/call-2   tool.retry         tool=search attempt=1 delay_s=0.5010909540714681
+    +    1.668337034  run-2/call-2   tool.retry         tool=search attempt=1 cause=foreign delay_s=0.5010909540714681
+    - ended after 3.411339993s
+    + ended after 3.412339993s
     ");
+}
+
+#[test]
+fn a_run_that_records_nothing_is_still_compared() {
+    let runs = AtomicU64::new(1);
+    let leaky = |world: WorldHandle| {
+        let waits = Duration::from_millis(runs.fetch_add(1, Ordering::Relaxed));
+        async move { world.env().sleep(waits).await }
+    };
+    let divergence = World::new(7).check_determinism(leaky).unwrap_err();
+    assert_eq!(divergence.to_string(), "two runs of seed 7 differ at event 0:\n- ended after 1ms\n+ ended after 2ms\n");
 }
 
 #[test]
@@ -126,12 +139,12 @@ fn exploring_stops_at_the_first_seed_that_fails_and_tells_its_story() {
     seed 5 fails: the scenario panicked: seed too large
        0.000000000  run-1/call-1   tool.started       tool=search
        0.000000000  run-1/call-1   tool.attempt       tool=search attempt=1
-       0.000000000  run-1/call-1   tool.retry         tool=search attempt=1 delay_s=0.5696660002536593
+       0.000000000  run-1/call-1   tool.retry         tool=search attempt=1 cause=foreign delay_s=0.5696660002536593
        0.569666000  run-1/call-1   tool.attempt       tool=search attempt=2
-       0.569666000  run-1/call-1   tool.retry         tool=search attempt=2 delay_s=1.225245278710473
+       0.569666000  run-1/call-1   tool.retry         tool=search attempt=2 cause=retryable delay_s=1.225245278710473
        1.794911279  run-1/call-1   tool.attempt       tool=search attempt=3
        1.794911279  run-1/call-1   tool.finished      tool=search status=ok attempts=3 cached=false duration_s=1.794911279
-    repeat it: WINDTUNNEL_SEED=5 cargo test
+    repeat it: WINDTUNNEL_SEED=5 cargo test world::exploring_stops_at_the_first_seed_that_fails_and_tells_its_story
     ");
 }
 

@@ -1,0 +1,19 @@
+//! What is tried: plain data that strategies make, models predict and [`played`](crate::played) tools act out.
+
+mod approval;
+mod batch;
+mod call;
+mod limits;
+mod policy;
+mod queue;
+mod retry;
+mod script;
+
+pub use approval::{Answer, ApprovalScript, ApprovalStep};
+pub use batch::{BatchCall, BatchCase};
+pub use call::{ArgumentsCase, CallCase, GuardCase};
+pub use limits::{Caps, run_limits};
+pub use policy::{Policies, ToolPolicy};
+pub use queue::{QueueCase, QueuedCall};
+pub use retry::RetryCase;
+pub use script::{Ending, Script, Step};

@@ -1,0 +1,16 @@
+//! Reference models: small, slow and plain, and written without the executor's code. Where a model and an executor
+//! disagree, one of them is wrong.
+
+mod backoff;
+mod batch;
+mod guard;
+mod ledger;
+mod queue;
+mod retry;
+
+pub use backoff::{delay_bounds_s, delay_s};
+pub use batch::{BatchPrediction, PredictedResult};
+pub use guard::{GuardAnswer, GuardModel, Reviewed};
+pub use ledger::{LedgerModel, PredictedEntry};
+pub use queue::{QueuePrediction, Turn};
+pub use retry::{CallEnd, ObservedCall, RetryPrediction};

@@ -1,0 +1,40 @@
+//! Random cases. One concept a file; each says what share of its cases comes out how, and a test of this crate measures
+//! it.
+//!
+//! ```
+//! use proptest::prelude::*;
+//! use windtunnel_proptests::strategies;
+//!
+//! proptest! {
+//!     fn delays_are_finite(settings in strategies::backoff_settings(), attempt in strategies::attempt_numbers()) {
+//!         let delay_s = windtunnel_proptests::models::delay_s(&settings, attempt, 0.0);
+//!         prop_assert!(delay_s.is_finite());
+//!     }
+//! }
+//! delays_are_finite();
+//! ```
+
+mod approval;
+mod backoff;
+mod batch;
+mod call;
+mod duration;
+mod limits;
+mod policy;
+mod queue;
+mod retry;
+mod script;
+
+pub use approval::{approval_scripts, approval_steps};
+pub use backoff::{
+    attempt_numbers, backoff_settings, exact_backoff_settings, extreme_backoff_settings, refused_backoff_settings,
+    units,
+};
+pub use batch::batch_cases;
+pub use call::{arguments_cases, call_cases, guard_cases};
+pub use duration::durations;
+pub use limits::{call_limits, caps, limits};
+pub use policy::{policies, tool_policies};
+pub use queue::{queue_cases, staggered_queue_cases};
+pub use retry::retry_cases;
+pub use script::{endings, scripts, steps};

@@ -1,0 +1,35 @@
+//! Our own suite: the strategies, models and invariants of this crate against Windtunnel's executor.
+//!
+//! `WINDTUNNEL_PROPTEST_CASES` sets how many cases each property tries, `WINDTUNNEL_PROPTEST_SEED` which: the seed is
+//! fixed unless one is given, so that a run repeats.
+
+#[cfg(test)]
+mod approvals;
+#[cfg(test)]
+mod backoff;
+#[cfg(test)]
+mod batches;
+#[cfg(test)]
+mod distribution;
+#[cfg(test)]
+mod dropped;
+#[cfg(test)]
+mod guards;
+#[cfg(test)]
+mod ledger;
+#[cfg(test)]
+mod nested;
+#[cfg(test)]
+mod queues;
+#[cfg(test)]
+mod retry;
+#[cfg(test)]
+mod secrecy;
+#[cfg(test)]
+mod settings;
+#[cfg(test)]
+mod simulated;
+#[cfg(test)]
+mod threads;
+#[cfg(test)]
+mod violations;
