@@ -27,4 +27,4 @@ pub use error::{LoadError, Place};
 pub use run::{CaseRun, FinishedCall};
 pub use text::Format;
 pub use verdict::Verdict;
-pub use windtunnel_fixtures::Difference;
+pub use windtunnel_fixtures::difference::Difference;
