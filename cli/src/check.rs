@@ -34,6 +34,8 @@ struct Counts {
     cases: usize,
     checked: usize,
     failed: usize,
+    /// Cases that expect and assert nothing.
+    silent: usize,
 }
 
 pub(crate) fn check(
@@ -94,6 +96,7 @@ fn check_cases(
     for checked in pool::ordered(jobs, cases.into_iter(), interrupt, check_case)? {
         counts.checked += 1;
         counts.failed += usize::from(!checked.passed());
+        counts.silent += usize::from(!checked.case.says_what_must_hold());
         match options.format {
             Format::Text => checked.write_failures(file, is_only_case, style, out)?,
             Format::Json => write_line(out, &checked.to_json(file))?,
@@ -174,18 +177,35 @@ fn write_unreadable(error: &LoadError, format: Format, style: Style, out: &mut i
             out.flush()?;
             writeln!(io::stderr().lock(), "{} {error}", style.bad("error:"))
         }
-        Format::Json => write_line(out, &json!({"type": "error", "message": error.to_string()})),
+        Format::Json => write_line(out, &error_to_json(error)),
     }
 }
 
+fn error_to_json(error: &LoadError) -> Value {
+    let mut line = json!({"type": "error", "message": error.to_string()});
+    if let LoadError::Invalid { place, path, problem } = error {
+        line["file"] = json!(place.file);
+        line["line"] = json!(place.line);
+        line["column"] = json!(place.column);
+        line["path"] = json!(path.as_ref().map(ToString::to_string));
+        line["problem"] = json!(problem);
+    }
+    line
+}
+
 fn write_counts(counts: &Counts, is_interrupted: bool, style: Style, out: &mut impl Write) -> io::Result<()> {
-    let Counts { cases, checked, failed, unreadable, .. } = *counts;
+    let Counts { cases, checked, failed, unreadable, silent, .. } = *counts;
     if is_interrupted {
         writeln!(out, "interrupted after {checked} of {cases} cases")?;
     }
     let passed = format!("{} passed", checked - failed);
     let failed = if failed > 0 { style.bad(&format!("{failed} failed")) } else { "0 failed".to_owned() };
     write!(out, "{}, {failed}", style.good(&passed))?;
+    match silent {
+        0 => {}
+        1 => write!(out, ", 1 case neither expects nor asserts anything")?,
+        _ => write!(out, ", {silent} cases neither expect nor assert anything")?,
+    }
     match unreadable {
         0 => writeln!(out),
         1 => writeln!(out, ", 1 file not accepted"),
@@ -194,7 +214,7 @@ fn write_counts(counts: &Counts, is_interrupted: bool, style: Style, out: &mut i
 }
 
 fn counts_to_json(counts: &Counts, is_interrupted: bool) -> Value {
-    let Counts { files, unreadable, cases, checked, failed } = *counts;
+    let Counts { files, unreadable, cases, checked, failed, silent } = *counts;
     json!({
         "type": "summary",
         "files": files,
@@ -202,6 +222,7 @@ fn counts_to_json(counts: &Counts, is_interrupted: bool) -> Value {
         "cases": cases,
         "passed": checked - failed,
         "failed": failed,
+        "silent": silent,
         "interrupted": is_interrupted,
     })
 }

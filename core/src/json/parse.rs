@@ -84,6 +84,7 @@ pub fn parse(text: &str, bounds: Bounds) -> Result<Value, ParseError> {
                 builder.take(event).map_err(|kind| at(text, begin, kind))?;
             }
             Some(Err(error)) => {
+                builder.leave_unnamed();
                 let kind = ParseErrorKind::Syntax { path: builder.path, message: error.message().to_owned() };
                 return Err(at(text, token_start(text, start), kind));
             }
@@ -138,6 +139,13 @@ impl Builder {
             JsonEvent::Eof => {}
         }
         Ok(())
+    }
+
+    /// An offence before the first member is the object's own.
+    fn leave_unnamed(&mut self) {
+        if matches!(self.open.last(), Some(Open::Object { members, name }) if members.is_empty() && name.is_empty()) {
+            self.path.pop();
+        }
     }
 
     fn begin_member(&mut self, key: String) -> Result<(), ParseErrorKind> {

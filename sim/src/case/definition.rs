@@ -82,6 +82,11 @@ impl Case {
         jitter_is_drawn || self.tools.iter().any(|tool| tool.script.draws())
     }
 
+    /// Whether anything can make it fail: it expects or asserts something.
+    pub fn says_what_must_hold(&self) -> bool {
+        self.expectation.is_some() || !self.assertions.is_empty()
+    }
+
     pub(super) fn tool(&self, name: &str) -> Option<&ToolSpec> {
         self.tools.iter().map(|tool| &tool.spec).find(|spec| spec.name == name)
     }
