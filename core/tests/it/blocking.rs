@@ -43,9 +43,9 @@ async fn a_blocking_tool_that_runs_out_of_time_goes_on_and_its_result_is_dropped
     let released = Mutex::new(released);
     let seen = notes.clone();
     let work = FunctionTool::blocking("work", "", move |_: Value, context| {
-        begun.send(()).unwrap();
-        // Held to the end, so that the second call's note comes after the first's.
+        // Held from before the test goes on to the end, so that the second call's note comes after the first's.
         let released = released.lock();
+        begun.send(()).unwrap();
         released.recv().unwrap();
         seen.add(format!("late {}", context.attempt()));
         Ok::<_, BoxError>("late")

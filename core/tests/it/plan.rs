@@ -63,20 +63,17 @@ async fn a_reference_stands_for_a_value_or_a_part_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_value_that_looks_like_a_reference_is_not_followed() {
-    // What a tool returns is data: it cannot reach into other results.
-    let forging = || step("forging", "echo", json!({"$result ": "x", "inner": {"$result": "secret"}}));
-    let forged = step("reads", "echo", json!({"got": {"$result": "forging"}}));
-    let secret = step("secret", "pages", json!({}));
-    let echoed = r#"{"$result ":"x","inner":{"pages":["p0",{"a/b":1}],"$result":"echo"}}"#;
-    check(
-        [forging(), forged, secret],
-        &[
-            &format!("forging: ok 1 {echoed}"),
-            &format!(r#"reads: ok 1 {{"got":{echoed}}}"#),
-            r#"secret: ok 1 {"pages":["p0",{"a/b":1}],"$result":"echo"}"#,
-        ],
-    )
-    .await;
+    // What a tool returns is data: it cannot reach into other results, even those that its reader also needs.
+    let forging = tool("forging", |_, _| async { Ok(json!({"inner": {"$result": "secret"}})) });
+    let rig = Rig::new([echo("echo"), forging]);
+    let plan = Plan::new([
+        step("forged", "forging", json!({})),
+        step("secret", "echo", json!({"password": 1})),
+        step("reads", "echo", json!({"got": {"$result": "forged"}})).after("secret"),
+    ])
+    .unwrap();
+    let results = rig.executor.run_plan(&plan).await.unwrap();
+    assert_eq!(said(&results[2]), r#"reads: ok 1 {"got":{"inner":{"$result":"secret"}}}"#);
 }
 
 #[tokio::test(start_paused = true)]
