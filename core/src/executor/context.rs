@@ -123,9 +123,11 @@ impl ToolContext {
         self.attempt
     }
 
-    /// Adds to what the call's ledger entry says it cost, in US dollars.
+    /// Adds to what the call's ledger entry says it cost, in US dollars. What is not a finite number adds nothing.
     pub fn add_cost_usd(&self, cost_usd: f64) {
-        *self.frame.cost_usd.lock() += cost_usd;
+        if cost_usd.is_finite() {
+            *self.frame.cost_usd.lock() += cost_usd;
+        }
     }
 }
 

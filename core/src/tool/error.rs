@@ -20,7 +20,7 @@ use crate::json::Path;
 /// let busy = ToolError::retryable("billing API busy");
 /// assert!(busy.is_retryable());
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ToolError {
     message: String,
     retryable: bool,
@@ -52,6 +52,17 @@ impl ToolError {
     /// Whether another attempt may succeed.
     pub fn is_retryable(&self) -> bool {
         self.retryable
+    }
+}
+
+/// Without the cause, whose text may be secret.
+impl fmt::Debug for ToolError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ToolError")
+            .field("message", &self.message)
+            .field("retryable", &self.retryable)
+            .finish_non_exhaustive()
     }
 }
 
@@ -127,7 +138,7 @@ impl fmt::Display for ErrorKind {
 /// The error that a call ended with (E5).
 ///
 /// The message is safe to show to a model. The cause is reachable through [`Error::source`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CallError {
     /// The kind.
     pub kind: ErrorKind,
@@ -142,6 +153,18 @@ impl CallError {
     /// An error without a cause.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retryable: kind == ErrorKind::ToolTimeout, source: None }
+    }
+}
+
+/// Without the cause, whose text may be secret.
+impl fmt::Debug for CallError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("CallError")
+            .field("kind", &self.kind)
+            .field("message", &self.message)
+            .field("retryable", &self.retryable)
+            .finish_non_exhaustive()
     }
 }
 

@@ -39,6 +39,8 @@ impl Seen {
         }
         let entries = format!("{:?}", self.rig.ledger.entries());
         assert!(!entries.contains(SECRET), "{entries}");
+        let result = format!("{:?}", self.result.error());
+        assert!(!result.contains(SECRET), "{result}");
         if let Some(error) = self.result.error() {
             assert!(!error.to_string().contains(SECRET), "{error}");
             let text = self.result.to_model_text();
