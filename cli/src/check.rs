@@ -175,7 +175,9 @@ fn write_unreadable(error: &LoadError, format: Format, style: Style, out: &mut i
         Format::Text => {
             // In order with what is on standard output, where both go to one terminal.
             out.flush()?;
-            writeln!(io::stderr().lock(), "{} {error}", style.bad("error:"))
+            // Where this cannot be written, the counts and the exit code still say it.
+            let _unwritten = writeln!(io::stderr().lock(), "{} {error}", style.bad("error:"));
+            Ok(())
         }
         Format::Json => write_line(out, &error_to_json(error)),
     }

@@ -6,6 +6,7 @@ mod arguments;
 mod check;
 mod failure;
 mod interrupt;
+mod output;
 mod pool;
 mod progress;
 mod replay;
@@ -26,6 +27,7 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 use failure::Failure;
 use interrupt::Interrupt;
+use output::Output;
 use status::Status;
 use style::Style;
 
@@ -34,7 +36,6 @@ fn main() -> ExitCode {
     silence_worlds();
     let status = match perform(&arguments) {
         Ok(status) => status,
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Status::Passed,
         Err(failure) => {
             // Where even this cannot be written, the exit code still says it.
             let _unwritten = writeln!(io::stderr().lock(), "error: {failure}");
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
 fn perform(arguments: &Arguments) -> Result<Status, Failure> {
     let interrupt = Interrupt::install()?;
     let style = Style::of_stdout();
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(Output::new(io::stdout().lock()));
     let status = match &arguments.command {
         Command::Check(options) => check::check(options, &interrupt, style, &mut out),
         Command::Run(options) => run::run(options, &interrupt, style, &mut out),

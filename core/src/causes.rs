@@ -2,8 +2,11 @@
 
 use std::error::Error;
 
+/// How many sources are looked at: a chain may lead back to itself.
+const CAUSES_MAX: usize = 64;
+
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| (*error).source())
+    std::iter::successors(Some(error), |error| (*error).source()).take(CAUSES_MAX)
 }
 
 /// The first error of type `T`.

@@ -13,6 +13,8 @@ impl fmt::Display for Event {
             Some(call_id) => format!("{}/{call_id}", self.run_id),
             None => self.run_id.to_string(),
         };
+        // An id may come from a model: it must not break the line.
+        let whose = if whose.contains(char::is_control) { whose.escape_debug().to_string() } else { whose };
         let time = format!("{}.{:09}", self.at.as_secs(), self.at.subsec_nanos());
         write!(formatter, "{time:>14}  {whose:<14} {}", self.kind.name())?;
         let data = self.data();

@@ -68,7 +68,8 @@ impl EventLog {
 
     /// The events for which `wanted` is true.
     pub fn matching(&self, wanted: impl Fn(&Event) -> bool) -> Vec<Event> {
-        self.events.lock().iter().filter(|event| wanted(event)).cloned().collect()
+        // From a copy, so that `wanted` may query the log too.
+        self.events().into_iter().filter(wanted).collect()
     }
 }
 

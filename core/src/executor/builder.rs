@@ -138,7 +138,12 @@ impl ExecutorBuilder {
             pending: parking_lot::Mutex::new(PendingApprovals::new(self.runs_tracked_max)),
             control_flow: self.control_flow,
         };
-        Executor { engine: Arc::new(engine), context: Arc::new(CallContext::default()), frame: None }
+        Executor {
+            engine: Arc::new(engine),
+            context: Arc::new(CallContext::default()),
+            frame: None,
+            preapproval: Arc::default(),
+        }
     }
 }
 

@@ -61,8 +61,8 @@ pub struct CallContext {
     pub call_id: String,
     /// The conversation, for rules and hooks to see.
     pub thread_id: Option<String>,
-    /// A decision made beforehand: it covers the one call of `run`, `run_spec` or `run_call` it is passed to, if
-    /// `call_id` is empty or that call's (E8).
+    /// A decision made beforehand: it covers one call of `run`, `run_spec` or `run_call`, the first made through the
+    /// handle that has this context, if `call_id` is empty or that call's (E8). A run scope takes none.
     pub approval: Option<Decision>,
     /// Ports that win over the executor's.
     pub ports: Ports,

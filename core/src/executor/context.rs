@@ -95,7 +95,12 @@ impl ToolContext {
             approval: None,
             ports: frame.context.ports.clone(),
         };
-        Executor { engine: Arc::clone(&frame.engine), context: Arc::new(context), frame: Some(Arc::clone(frame)) }
+        Executor {
+            engine: Arc::clone(&frame.engine),
+            context: Arc::new(context),
+            frame: Some(Arc::clone(frame)),
+            preapproval: Arc::default(),
+        }
     }
 
     /// The environment: a tool that waits or draws through it can be simulated.

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
+use super::approval::Decision;
 use super::builder::{Engine, ExecutorBuilder};
 use super::call::{CallContext, ToolCall};
 use super::context::Frame;
@@ -47,6 +49,8 @@ pub struct Executor {
     pub(super) engine: Arc<Engine>,
     pub(super) context: Arc<CallContext>,
     pub(super) frame: Option<Arc<Frame>>,
+    /// The context's pre-approval until the one call that it covers takes it. Clones share it.
+    pub(super) preapproval: Arc<Mutex<Option<Decision>>>,
 }
 
 impl Executor {
@@ -63,7 +67,8 @@ impl Executor {
     /// The same executor, with calls made in `context`.
     #[must_use]
     pub fn in_context(&self, context: CallContext) -> Self {
-        Self { context: Arc::new(context), ..self.clone() }
+        let preapproval = Arc::new(Mutex::new(context.approval.clone()));
+        Self { context: Arc::new(context), preapproval, ..self.clone() }
     }
 
     /// The context that calls are made in.
@@ -111,8 +116,8 @@ impl Executor {
         if call.id.is_empty() {
             call.id.clone_from(&self.context.call_id);
         }
-        let covers = |id: &str| self.context.call_id.is_empty() || self.context.call_id == id;
-        let approval = self.context.approval.clone().filter(|_| covers(&call.id));
+        let is_covered = self.context.call_id.is_empty() || self.context.call_id == call.id;
+        let approval = if is_covered { self.preapproval.lock().take() } else { None };
         flow::execute(self, &run, call, target, approval).await
     }
 
@@ -140,7 +145,8 @@ impl Executor {
         if context.run_id.is_empty() {
             context.run_id = self.env().next_id("run").to_string();
         }
-        let scoped = self.in_context(context);
+        // A pre-approval is for one call, and a scope makes any number.
+        let scoped = self.in_context(CallContext { approval: None, ..context });
         let run = scoped.enter_run();
         let subject = scoped.run_subject(&run);
         // Open before the event: a world may drop the scope while it acts there.

@@ -46,6 +46,7 @@ impl Share {
 struct FairShares {
     capacity: u32,
     in_use: u32,
+    /// By ticket: they are asked for in the order of arrival.
     waiting: VecDeque<(Ticket, u32)>,
 }
 
@@ -73,7 +74,9 @@ impl FairShares {
 
     /// Takes a waiting ticket out; returns the tickets that are granted now, in order.
     fn withdraw(&mut self, ticket: Ticket) -> Vec<Ticket> {
-        self.waiting.retain(|(waiting, _)| *waiting != ticket);
+        if let Ok(place) = self.waiting.binary_search_by_key(&ticket, |(waiting, _)| *waiting) {
+            self.waiting.remove(place);
+        }
         self.grant()
     }
 

@@ -214,15 +214,21 @@ fn split(text: &str) -> (&str, &str) {
 /// Steps that wait for each other, the first again at the end.
 fn find_cycle(needs: &[BTreeSet<usize>]) -> Option<Vec<usize>> {
     // Steps that can run one after the other are taken away until only those in or behind a cycle are left.
+    let mut needed_by = vec![Vec::new(); needs.len()];
+    for (step, needs) in needs.iter().enumerate() {
+        needs.iter().for_each(|need| needed_by[*need].push(step));
+    }
+    let mut open: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
     let mut left: BTreeSet<usize> = (0..needs.len()).collect();
-    loop {
-        let ready: Vec<_> = left.iter().copied().filter(|step| needs[*step].is_disjoint(&left)).collect();
-        if ready.is_empty() {
-            break;
+    let mut ready: Vec<usize> = left.iter().copied().filter(|step| open[*step] == 0).collect();
+    while let Some(step) = ready.pop() {
+        left.remove(&step);
+        for next in &needed_by[step] {
+            open[*next] -= 1;
+            if open[*next] == 0 {
+                ready.push(*next);
+            }
         }
-        ready.iter().for_each(|step| {
-            left.remove(step);
-        });
     }
     let mut walk = vec![*left.first()?];
     loop {

@@ -1,5 +1,6 @@
 //! Model and tools in turns, until an answer or a limit.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -76,7 +77,7 @@ pub enum LoopEnd {
 }
 
 /// A loop broke off.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum LoopError {
     /// The model failed.
     #[error("turn {turn}: {error}")]
@@ -92,6 +93,13 @@ pub enum LoopError {
     /// Control flow passed through a call.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
+}
+
+/// Without the conversation, which may be secret.
+impl fmt::Debug for LoopError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "LoopError({self})")
+    }
 }
 
 impl Executor {
@@ -150,10 +158,14 @@ impl Executor {
         self.in_context(context)
     }
 
-    /// Gives calls without an id one, so that their results can be told apart.
+    /// Gives calls without an id, or with that of another call of the turn, one of their own, so that their results can
+    /// be told apart.
     fn name_calls(&self, message: &mut Message) {
-        for call in message.tool_calls.iter_mut().filter(|call| call.id.is_empty()) {
-            call.id = self.env().next_id("call").to_string();
+        let mut taken = BTreeSet::new();
+        for call in &mut message.tool_calls {
+            if call.id.is_empty() || !taken.insert(call.id.clone()) {
+                call.id = self.env().next_id("call").to_string();
+            }
         }
     }
 
@@ -209,6 +221,10 @@ fn unanswered(messages: &[Message]) -> Vec<ToolCall> {
     let is_turn = |message: &Message| message.role == Role::Assistant;
     let Some(turn) = messages.iter().rposition(is_turn) else { return Vec::new() };
     let (turn, answers) = (&messages[turn], &messages[turn + 1..]);
+    if answers.iter().any(|answer| answer.role != Role::Tool) {
+        // The conversation has moved on.
+        return Vec::new();
+    }
     let has_answer = |call: &&ToolCall| answers.iter().any(|answer| answer.tool_call_id.as_deref() == Some(&*call.id));
     turn.tool_calls.iter().filter(|call| !has_answer(call)).cloned().collect()
 }

@@ -86,7 +86,8 @@ pub fn parse(text: &str, bounds: Bounds) -> Result<Value, ParseError> {
             Some(Err(error)) => {
                 builder.leave_unnamed();
                 let kind = ParseErrorKind::Syntax { path: builder.path, message: error.message().to_owned() };
-                return Err(at(text, token_start(text, start), kind));
+                let offset = usize::try_from(error.location().start.offset).unwrap_or(text.len());
+                return Err(at(text, offset, kind));
             }
         }
     }
@@ -182,7 +183,8 @@ impl Builder {
     }
 
     fn number(&self, text: &str) -> Result<Number, ParseErrorKind> {
-        let number = if text.contains(['.', 'e', 'E']) {
+        let is_float = text == "-0" || text.contains(['.', 'e', 'E']);
+        let number = if is_float {
             text.parse().ok().and_then(Number::from_f64)
         } else {
             let signed = text.parse::<i64>().ok().map(Number::from);
@@ -199,7 +201,7 @@ fn token_start(text: &str, offset: usize) -> usize {
 }
 
 fn at(text: &str, offset: usize, kind: ParseErrorKind) -> ParseError {
-    let before = &text[..offset];
+    let before = &text[..text.floor_char_boundary(offset)];
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     ParseError { line, column, kind }
@@ -233,6 +235,8 @@ mod tests {
         check_refused(r#"{"a": 1e999}"#, &format!("line 1, column 7: $.a: the number 1e999 {fit}"));
         check_refused(r#"{"a": 1, "a": 2}"#, "line 1, column 10: $.a: this member is given twice");
         check_refused(r#"{"a": [[1]]}"#, "line 1, column 8: $.a[0]: nested deeper than the 2 levels allowed");
+        check_refused("[1,,2]", "line 1, column 4: $[1]: Unexpected comma, no values to separate");
+        check_refused("[\n\"é\",,]", "line 2, column 5: $[1]: Unexpected comma, no values to separate");
         check_refused(&" ".repeat(65), "line 1, column 1: $: 65 bytes are more than the 64 allowed");
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FinishReason, Message, ModelError, ModelErrorKind, ModelResponse, Usage};
 use crate::executor::ToolCall;
-use crate::json::{Bounds, parse};
+use crate::json::{Bounds, ParseError, parse};
 
 /// One piece of a streamed response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,8 +100,10 @@ impl ResponseBuilder {
         let mut message = Message::assistant(self.text);
         for (index, PartialCall { id, name, json }) in self.calls.into_iter().enumerate() {
             let text = if json.is_empty() { "{}" } else { &json };
-            let arguments = parse(text, Bounds::DEFAULT)
-                .map_err(|error| invalid(format!("the arguments of tool call {index} are not JSON: {error}")))?;
+            let arguments = parse(text, Bounds::DEFAULT).map_err(|ParseError { line, column, .. }| {
+                // The error's own text may quote the arguments, which may be secret.
+                invalid(format!("the arguments of tool call {index} are not JSON at line {line}, column {column}"))
+            })?;
             message.tool_calls.push(ToolCall { id, name, arguments });
         }
         Ok(ModelResponse { message, finish_reason, usage })
@@ -153,6 +155,6 @@ mod tests {
         assert!(built([call(1)]).unwrap_err().contains("tool call 1 began when call 0 was due"));
         assert!(built([arguments(0, "{}")]).unwrap_err().contains("which never began"));
         assert!(built([end(), end()]).unwrap_err().contains("after the end"));
-        assert!(built([call(0), arguments(0, "{"), end()]).unwrap_err().contains("are not JSON: line 1"));
+        assert!(built([call(0), arguments(0, "{"), end()]).unwrap_err().contains("are not JSON at line 1"));
     }
 }

@@ -227,11 +227,23 @@ async fn a_preapproval_covers_the_call_it_is_passed_to() {
 #[tokio::test(start_paused = true)]
 async fn a_preapproval_covers_run_and_run_spec_too() {
     let rig = Rig::new([send()]);
-    let executor = rig.executor.in_context(approved(""));
-    assert_eq!(executor.run("send", json!({"id": 1})).await.unwrap(), json!({"id": 1}));
+    let executor = || rig.executor.in_context(approved(""));
+    assert_eq!(executor().run("send", json!({"id": 1})).await.unwrap(), json!({"id": 1}));
     let spec = PreparedTool::new(send()).unwrap();
-    let result = executor.run_spec(&spec, json!({"id": 2})).await.unwrap();
+    let result = executor().run_spec(&spec, json!({"id": 2})).await.unwrap();
     assert_eq!(told(&result), r#"ok 1 {"id":2}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preapproval_covers_one_call_of_its_handle_and_none_of_a_scope() {
+    let rig = Rig::new([send()]);
+    let executor = rig.executor.in_context(approved(""));
+    assert_eq!(executor.run_call(send_call(1)).await.unwrap().status(), "ok");
+    for handle in [executor.clone(), executor] {
+        assert_eq!(handle.run_call(send_call(2)).await.unwrap().status(), "error");
+    }
+    let scoped = |executor: Executor| async move { executor.run_call(send_call(3)).await.unwrap().status() };
+    assert_eq!(rig.executor.run_scope(approved(""), scoped).await, "error");
 }
 
 #[tokio::test(start_paused = true)]

@@ -169,6 +169,28 @@ async fn calls_at_the_end_of_the_request_are_made_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn calls_that_the_conversation_has_moved_past_are_not_made() {
+    let rig = Rig::new([echo("pay")]);
+    let model = Script::default();
+    let stopped = [Message::tool_calls(vec![call("a", "pay")]), Message::user("stop, do not pay")];
+    let outcome = rig.executor.run_tool_loop(&model, ask(stopped), &LoopOptions::default()).await.unwrap();
+    assert_eq!((outcome.end, outcome.results.len()), (LoopEnd::Answer, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_a_turn_that_share_an_id_are_told_apart() {
+    let reviewer = Reviewer::new([Decision::Pending, Decision::approve()]);
+    let rig = Rig::with([echo("look"), echo("pay").confirm()], |builder| builder.approval(reviewer.clone()));
+    let executor = rig.in_run("run-a");
+    let model = Script::new([Ok(calls([call("call_0", "look"), call("call_0", "pay")]))]);
+    let waiting = run(&executor, &model, &LoopOptions::default()).await;
+    assert_eq!(verdicts(&waiting.results), ["ok", "pending"]);
+    let resumed = executor.run_tool_loop(&model, ask(waiting.messages), &LoopOptions::default()).await.unwrap();
+    assert_eq!(resumed.end, LoopEnd::Answer);
+    assert_eq!(verdicts(&resumed.results), ["ok"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pending_loop_goes_on_in_the_same_run_once_it_is_decided() {
     let ran = Notes::default();
     let reviewer = Reviewer::new([Decision::Pending, Decision::Pending, Decision::approve(), Decision::deny("no")]);

@@ -34,12 +34,15 @@ struct Logged {
     events: Range<usize>,
 }
 
+/// More than any case that is accepted can have.
+const EVENTS_MAX: u64 = 5_000_000;
+
 impl Case {
     /// Runs the case with a seed, on virtual time.
     pub fn run(&self, seed: u64) -> CaseRun {
         let log = Log { calls: Mutex::new(self.calls.iter().map(|_| None).collect()), ..Log::default() };
         let reviewer = self.decisions.clone().map(ScriptedApprovals::new);
-        let world = World::new(seed).run(|world| self.play(world, &log, reviewer.clone()));
+        let world = World::new(seed).events_max(EVENTS_MAX).run(|world| self.play(world, &log, reviewer.clone()));
         CaseRun {
             calls: self.finished_calls(log.calls.into_inner(), &world.trace),
             invocations: log.invocations.to_vec(),

@@ -70,7 +70,9 @@ impl Clock for WorldClock {
 
     fn until(&self, deadline: Duration) -> BoxFuture<'static, ()> {
         match u64::try_from(deadline.as_nanos()) {
-            Ok(deadline_ns) => Box::pin(Until { time: Arc::clone(&self.time), deadline_ns, armed: None }),
+            Ok(deadline_ns) => {
+                Box::pin(Until { time: Arc::clone(&self.time), deadline_ns, armed: None, has_yielded: false })
+            }
             // Past the end of the clock, in over 500 years: never.
             Err(_) => Box::pin(std::future::pending()),
         }
@@ -88,6 +90,7 @@ struct Until {
     time: Arc<Time>,
     deadline_ns: u64,
     armed: Option<TimerKey>,
+    has_yielded: bool,
 }
 
 impl Future for Until {
@@ -96,13 +99,24 @@ impl Future for Until {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         if this.time.now_ns() >= this.deadline_ns {
-            return Poll::Ready(());
+            if this.armed.is_some() || std::mem::replace(&mut this.has_yielded, true) {
+                return Poll::Ready(());
+            }
+            // Others run first: a loop of such waits must not keep the world to itself.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
         let mut timers = this.time.timers.lock();
-        match this.armed {
+        let replaced = match this.armed {
             Some(key) => timers.rewake(key, context.waker()),
-            None => this.armed = Some(timers.arm(this.deadline_ns, context.waker().clone())),
-        }
+            None => {
+                this.armed = Some(timers.arm(this.deadline_ns, context.waker().clone()));
+                None
+            }
+        };
+        // Outside the lock: dropping a waker may run anything.
+        drop(timers);
+        drop(replaced);
         Poll::Pending
     }
 }
@@ -110,7 +124,8 @@ impl Future for Until {
 impl Drop for Until {
     fn drop(&mut self) {
         if let Some(key) = self.armed {
-            self.time.timers.lock().disarm(key);
+            let disarmed = self.time.timers.lock().disarm(key);
+            drop(disarmed);
         }
     }
 }

@@ -55,6 +55,8 @@ impl TimeMover {
         if let Some(error) = self.time.take_end() {
             return Err(error);
         }
+        // The scenario may have moved tokio's clock itself.
+        self.time.follow_tokio();
         let next_ns = self.time.timers.lock().next_deadline_ns();
         let target_ns = next_ns.unwrap_or(u64::MAX).min(self.limit_ns);
         let now_ns = self.time.now_ns();
@@ -90,7 +92,9 @@ impl TimeMover {
         if let Some(sleep) = &mut self.sleep {
             sleep.as_mut().reset(self.time.began() + Duration::from_nanos(tick_ns));
             // tokio parks no longer than to this timer, whomever it wakes.
-            let _armed = sleep.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            if sleep.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                self.root.wake_by_ref();
+            }
         }
     }
 
@@ -138,6 +142,9 @@ impl<F> Drop for Drive<F> {
         let mut mover = self.mover.lock();
         mover.sleep = None;
         mover.root = Waker::noop().clone();
+        let timers = std::mem::take(&mut *mover.time.timers.lock());
+        drop(mover);
+        drop(timers);
     }
 }
 
@@ -162,6 +169,7 @@ impl<F: Future> Future for Drive<F> {
                 return Poll::Ready(Err(error));
             }
             mover.root.clone_from(context.waker());
+            mover.time.follow_tokio();
             mover.time.now_ns()
         };
         if let Poll::Ready(output) = this.scenario.as_mut().poll(context) {

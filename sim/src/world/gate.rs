@@ -1,11 +1,12 @@
 //! What a world does at an event.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use windtunnel_core::env::Clock;
+use windtunnel_core::env::{Clock, panic_message};
 use windtunnel_core::event::{Event, Gate};
 
 use super::clock::WorldClock;
@@ -42,7 +43,10 @@ impl Gate for WorldGate {
                 self.clock.time.end(WorldError::TooManyEvents { events_max: self.events_max });
                 Reaction::Freeze
             }
-            Some(react) => react(event),
+            Some(react) => catch_unwind(AssertUnwindSafe(|| react(event))).unwrap_or_else(|payload| {
+                self.clock.time.end(WorldError::Panicked { message: panic_message(&*payload).to_owned() });
+                Reaction::Freeze
+            }),
             None => Reaction::Continue,
         };
         match reaction {

@@ -19,6 +19,9 @@ use crate::{Divergence, Trace, trace};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Room for about a thousand calls nested in each other without optimisation. Only what is used is taken from the system.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
 /// A world to run scenarios in. Everything that could differ from run to run follows from its seed.
 ///
 /// ```
@@ -188,7 +191,7 @@ impl World {
         Fut: Future<Output = T>,
     {
         std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().name("windtunnel-world".to_owned());
+            let thread = std::thread::Builder::new().name("windtunnel-world".to_owned()).stack_size(STACK_BYTES);
             let thread =
                 thread.spawn_scoped(scope, || self.drive(time, trace, scenario)).map_err(WorldError::Thread)?;
             thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)))

@@ -21,15 +21,14 @@ impl Timers {
         key
     }
 
-    /// Gives an armed timer another waker. A timer that has fired stays so.
-    pub(super) fn rewake(&mut self, key: TimerKey, waker: &Waker) {
-        if let Some(armed) = self.armed.get_mut(&key) {
-            armed.clone_from(waker);
-        }
+    /// Gives an armed timer another waker, and returns the old one. A timer that has fired stays so.
+    pub(super) fn rewake(&mut self, key: TimerKey, waker: &Waker) -> Option<Waker> {
+        let armed = self.armed.get_mut(&key).filter(|armed| !armed.will_wake(waker))?;
+        Some(std::mem::replace(armed, waker.clone()))
     }
 
-    pub(super) fn disarm(&mut self, key: TimerKey) {
-        self.armed.remove(&key);
+    pub(super) fn disarm(&mut self, key: TimerKey) -> Option<Waker> {
+        self.armed.remove(&key)
     }
 
     pub(super) fn next_deadline_ns(&self) -> Option<u64> {

@@ -166,3 +166,29 @@ fn blocking_work_takes_no_time_in_a_world() {
     let run = World::new(1).run(|world| async move { world.env().run_blocking(|| 7).await });
     assert_eq!((run.outcome.unwrap().unwrap(), run.elapsed), (7, Duration::ZERO));
 }
+
+#[test]
+fn waits_of_no_time_let_others_run_and_do_not_hang_the_world() {
+    let run = World::new(1).run(|world| async move {
+        let env = world.env();
+        let other = tokio::spawn(async { 7 });
+        env.sleep(Duration::ZERO).await;
+        env.sleep(Duration::ZERO).await;
+        assert!(other.is_finished());
+        loop {
+            env.sleep(Duration::ZERO).await;
+        }
+    });
+    let outcome: Result<(), _> = run.outcome;
+    assert!(matches!(outcome, Err(WorldError::Spinning { .. })), "{outcome:?}");
+}
+
+#[test]
+fn a_scenario_may_move_tokios_clock_itself() {
+    let run = World::new(1).run(|world| async move {
+        tokio::time::advance(Duration::from_millis(5_500)).await;
+        world.env().sleep(Duration::from_secs(2)).await;
+        world.env().now()
+    });
+    assert_eq!(run.outcome.unwrap(), Duration::from_millis(7_500));
+}

@@ -1,11 +1,12 @@
 //! Seeds, traces, reactions, and finding what does not follow from the seed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
-use windtunnel_core::executor::{Executor, ToolCall};
-use windtunnel_core::tool::{Registry, ToolSpec};
+use serde_json::{Value, json};
+use windtunnel_core::executor::{Executor, ToolCall, ToolContext};
+use windtunnel_core::tool::{FunctionTool, Registry, ToolSpec};
 use windtunnel_sim::script::{Failure, ScriptedTool, Step};
 use windtunnel_sim::{Reaction, World, WorldError, WorldHandle, explore};
 
@@ -173,6 +174,42 @@ fn a_world_that_is_over_leaves_nothing_behind() {
     });
     for run in [ends, stuck] {
         // Nobody but the run's own events knows the name: the world's trace, timers and runtime are gone.
-        assert_eq!(std::sync::Arc::strong_count(&run.trace[0].run_id), run.trace.len());
+        assert_eq!(Arc::strong_count(&run.trace[0].run_id), run.trace.len());
     }
+}
+
+#[test]
+fn a_panic_in_a_reaction_ends_the_world_wherever_it_happens() {
+    for panics_at in ["run.started", "tool.attempt", "run.finished"] {
+        let world = World::new(7).on_event(move |event| {
+            assert!(event.kind.name() != panics_at, "no {panics_at}");
+            Reaction::Continue
+        });
+        let run = world.run(|world| async move {
+            let mut registry = Registry::new();
+            registry.register(ScriptedTool::new(ToolSpec::new("ping", "", json!({})), [])).unwrap();
+            let executor = Executor::builder(registry).env(world.env()).sink(world.trace()).build();
+            let ping = |executor: Executor| async move { executor.run("ping", json!({})).await.unwrap() };
+            executor.run_scope(Default::default(), ping).await
+        });
+        let error = run.outcome.unwrap_err().to_string();
+        assert_eq!(error, format!("the scenario panicked: no {panics_at}"));
+    }
+}
+
+#[test]
+fn calls_may_nest_deeply() {
+    let run = World::new(7).run(|world| async move {
+        let down =
+            FunctionTool::json("down", "", json!({}), |arguments: Arc<Value>, context: ToolContext| async move {
+                match arguments.as_u64() {
+                    Some(levels @ 1..) => context.executor().run("down", json!(levels - 1)).await,
+                    _ => Ok(json!("bottom")),
+                }
+            });
+        let mut registry = Registry::new();
+        registry.register(down).unwrap();
+        Executor::builder(registry).env(world.env()).build().run("down", json!(400)).await.unwrap()
+    });
+    assert_eq!(run.outcome.unwrap(), "bottom");
 }
