@@ -55,7 +55,7 @@ pub(crate) fn check(
             }
             Err(error) => {
                 counts.unreadable += 1;
-                write_unreadable(&error, options.format, style, out)?;
+                write_unreadable(&error, options.format, out)?;
             }
         }
     }
@@ -170,13 +170,13 @@ pub(crate) fn write_line(out: &mut impl Write, value: &Value) -> io::Result<()> 
     writeln!(out, "{value}")
 }
 
-fn write_unreadable(error: &LoadError, format: Format, style: Style, out: &mut impl Write) -> io::Result<()> {
+fn write_unreadable(error: &LoadError, format: Format, out: &mut impl Write) -> io::Result<()> {
     match format {
         Format::Text => {
             // In order with what is on standard output, where both go to one terminal.
             out.flush()?;
             // Where this cannot be written, the counts and the exit code still say it.
-            let _unwritten = writeln!(io::stderr().lock(), "{} {error}", style.bad("error:"));
+            let _unwritten = writeln!(io::stderr().lock(), "{} {error}", Style::of_stderr().bad("error:"));
             Ok(())
         }
         Format::Json => write_line(out, &error_to_json(error)),

@@ -2,17 +2,23 @@
 
 /// The command that replays one seed of a case.
 pub(crate) fn replay(file: &str, case: Option<&str>, seed: u64) -> String {
-    let case = case.map(|case| format!(" --case {}", word(case))).unwrap_or_default();
-    format!("windtunnel replay {}{case} --seed {seed}", word(file))
+    let case = case.map(option).unwrap_or_default();
+    // A file name that begins with a hyphen would be read as an option.
+    let file = if file.starts_with('-') { format!("./{file}") } else { file.to_owned() };
+    format!("windtunnel replay {}{case} --seed {seed}", word(&file))
+}
+
+/// The id, in one word with its option if it would be read as one itself.
+fn option(case: &str) -> String {
+    let sign = if case.starts_with('-') { '=' } else { ' ' };
+    format!(" --case{sign}{}", word(case))
 }
 
 fn word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=+@%,".contains(letter);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+    if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
-    // A file name that begins with a hyphen would be read as an option.
-    let text = if text.starts_with('-') { format!("./{text}") } else { text.to_owned() };
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -24,6 +30,7 @@ mod tests {
     fn words_survive_a_shell() {
         assert_eq!(replay("cases/a.jsonl", Some("x-1"), 7), "windtunnel replay cases/a.jsonl --case x-1 --seed 7");
         assert_eq!(replay("it's a.json", None, 0), r"windtunnel replay 'it'\''s a.json' --seed 0");
+        assert_eq!(replay("-a.json", Some("-5"), 0), "windtunnel replay ./-a.json --case=-5 --seed 0");
         assert_eq!(replay("a.json", Some(""), 0), "windtunnel replay a.json --case '' --seed 0");
     }
 }

@@ -1,7 +1,7 @@
 //! Colours, where they are wanted.
 
 use std::env;
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 
 /// How texts are painted.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +12,18 @@ pub(crate) struct Style {
 impl Style {
     /// Colours on a terminal, unless `NO_COLOR` is set or the terminal has none.
     pub(crate) fn of_stdout() -> Self {
+        Self::of(&stdout())
+    }
+
+    /// The same for standard error.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(&stderr())
+    }
+
+    fn of(stream: &impl IsTerminal) -> Self {
         let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        Self { is_coloured: stdout().is_terminal() && !is_unwanted && !is_dumb }
+        Self { is_coloured: stream.is_terminal() && !is_unwanted && !is_dumb }
     }
 
     pub(crate) fn good(self, text: &str) -> String {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 /// A folder that is removed with the test.
 pub(crate) struct Folder {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 /// What the command wrote and how it ended.

@@ -1,5 +1,7 @@
 //! Arguments and files that are not accepted, and help.
 
+use std::process::Stdio;
+
 use insta::assert_snapshot;
 
 use crate::command::Folder;
@@ -161,4 +163,16 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}
+
+#[test]
+fn the_exit_code_does_not_depend_on_who_reads_the_output() {
+    let case = r#"{"tools": [], "calls": [], "expect": {"ledger_entries": 9}}"#;
+    let folder = Folder::new("unread", &[("fails.json", case)]);
+    for closed in [">&-", "| true", "2>&-"] {
+        let script = format!("set -o pipefail; '{}' check fails.json {closed}", env!("CARGO_BIN_EXE_windtunnel"));
+        let mut shell = std::process::Command::new("bash");
+        let status = shell.args(["-c", &script]).current_dir(&folder.path).stdout(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(1), "{closed}");
+    }
 }

@@ -61,7 +61,7 @@ fn build(wire: WireCase, document: &Document<'_>, place: usize) -> Result<Case, 
     let backoff = backoff_settings(&wire.backoff);
     Ok(Case {
         id: wire.id.unwrap_or_else(|| format!("case-{place}")),
-        place: document.begin(),
+        place: document.begin.clone(),
         seed: wire.seed,
         tools,
         backoff: Backoff::new(backoff).map_err(|error| Refusal::new(at("backoff"), error.to_string()))?,

@@ -168,6 +168,7 @@ fn blocking_work_takes_no_time_in_a_world() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "library code in a world may spawn tasks")]
 fn waits_of_no_time_let_others_run_and_do_not_hang_the_world() {
     let run = World::new(1).run(|world| async move {
         let env = world.env();

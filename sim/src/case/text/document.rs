@@ -19,8 +19,8 @@ pub(in crate::case) struct Document<'t> {
     pub(super) text: &'t str,
     /// The line of the file that `text` begins on, from 1.
     pub(super) first_line: usize,
-    /// The byte of `text` that the value begins at.
-    pub(super) begin: usize,
+    /// Where the value begins.
+    pub(in crate::case) begin: Place,
 }
 
 /// Which end of a member a message points at.
@@ -35,13 +35,9 @@ pub(in crate::case) enum Pointing {
 impl Document<'_> {
     /// An error at `path`, which begins with the root.
     pub(in crate::case) fn error(&self, path: Path, pointing: Pointing, problem: impl Into<String>) -> LoadError {
-        let place = self.place(self.locate(&path, pointing).unwrap_or(self.begin));
+        let located = self.locate(&path, pointing).map(|offset| self.place(offset));
+        let place = located.unwrap_or_else(|| self.begin.clone());
         LoadError::invalid(place, Some(path), problem)
-    }
-
-    /// The place where the value begins.
-    pub(in crate::case) fn begin(&self) -> Place {
-        self.place(self.begin)
     }
 
     fn locate(&self, path: &Path, pointing: Pointing) -> Option<usize> {

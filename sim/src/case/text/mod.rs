@@ -3,6 +3,7 @@
 mod document;
 mod format;
 mod json;
+mod places;
 mod split;
 mod toml;
 

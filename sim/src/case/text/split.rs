@@ -3,6 +3,7 @@
 use serde_json::Value;
 use windtunnel_core::json::{Bounds, Path};
 
+use super::places::Places;
 use super::{Document, Format, json, toml};
 use crate::case::error::LoadError;
 
@@ -13,7 +14,11 @@ pub(in crate::case) fn documents<'t>(
     text: &'t str,
     bounds: Bounds,
 ) -> Result<Vec<Document<'t>>, LoadError> {
-    let whole = |(begin, root, value)| Document { file, value, root, format, text, first_line: 1, begin };
+    let mut places = Places::new(file, text, 1);
+    let mut whole = |(begin, root, value)| {
+        let begin = places.at(begin);
+        Document { file, value, root, format, text, first_line: 1, begin }
+    };
     match format {
         Format::Json => Ok(match json::parse(file, text, 1, bounds)? {
             Value::Array(elements) => {
@@ -27,7 +32,7 @@ pub(in crate::case) fn documents<'t>(
             let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
             let document = |(text, first_line)| {
                 let value = json::parse(file, text, first_line, bounds)?;
-                let begin = json::token_start(text, 0);
+                let begin = Places::new(file, text, first_line).at(json::token_start(text, 0));
                 Ok(Document { file, value, root: Path::root(), format, text, first_line, begin })
             };
             lines.map(document).collect()
