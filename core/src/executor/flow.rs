@@ -91,6 +91,10 @@ pub(super) async fn execute(
         is_fresh_run: run.fresh,
     };
     let span = event::call_span(&flow.identity.tool, &flow.identity.call_id, &run.state.id);
+    if span.is_disabled() {
+        // To enter a span that nobody listens to would cost a twentieth of a call.
+        return flow.execute(prepared, approval).await;
+    }
     flow.execute(prepared, approval).instrument(span).await
 }
 
@@ -150,10 +154,16 @@ impl Flow<'_> {
         })?;
         let once_per_run = tool.spec().once_per_run;
         let calls_max = self.engine.runs.limits().calls_max;
-        self.run.guards.lock().check(&self.identity, once_per_run, calls_max)?;
+        // What no guard limits need not be counted, nor its arguments kept.
+        let is_guarded = once_per_run || calls_max.is_some();
+        if is_guarded {
+            self.run.guards.lock().check(&self.identity, once_per_run, calls_max)?;
+        }
         let arguments = self.prepare(tool, Arc::clone(&self.identity.arguments)).await?;
         let arguments = self.approve(tool, arguments, approval).await?;
-        self.run.guards.lock().commit(&self.identity, once_per_run, calls_max)?;
+        if is_guarded {
+            self.run.guards.lock().commit(&self.identity, once_per_run, calls_max)?;
+        }
 
         let slot = self.cache_slot(tool, &arguments);
         if let Some(value) = self.cached(slot.as_ref()).await {

@@ -153,6 +153,10 @@ impl World {
     ///
     /// Tasks spawned with `tokio::spawn` inside the scenario run in the world too, and are dropped when it ends. Timers
     /// of tokio follow the world's time, with tokio's grain of 1 ms. Real input and output has no place in a world.
+    ///
+    /// Blocking work runs on the world's own thread and takes no time: if it waits for other work of the world, it waits
+    /// forever. A spawned task that never waits keeps the world from ending too; the scenario itself is told apart
+    /// ([`WorldError::Spinning`]).
     pub fn run<T, F, Fut>(&self, scenario: F) -> Run<T>
     where
         T: Send,
