@@ -4,6 +4,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
+
 use super::{Event, EventKind, Sink, mirror};
 use crate::env::Env;
 
@@ -49,11 +51,7 @@ impl Emitter {
     }
 
     /// Records without a point for the world to act, for what is emitted where nothing may wait (in `Drop`).
-    pub(crate) fn record(
-        &self,
-        subject: &Subject,
-        kind: impl FnOnce() -> EventKind,
-    ) -> Option<futures_core::future::BoxFuture<'static, ()>> {
+    pub(crate) fn record(&self, subject: &Subject, kind: impl FnOnce() -> EventKind) -> Option<BoxFuture<'static, ()>> {
         let mirrored = mirror::is_on();
         let gate = self.env.gate();
         if self.sinks.is_empty() && gate.is_none() && !mirrored {

@@ -11,8 +11,11 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
-/// The place of a call, in the order of arrival.
+/// A call, in the order of arrival.
 type Ticket = u64;
+
+/// A place in one queue. A nested call waits for no lock, so a cap's queue need not be in the order of tickets.
+type Place = u64;
 
 /// What a call needs before its attempts may run.
 #[derive(Debug, Default)]
@@ -46,24 +49,25 @@ impl Share {
 struct FairShares {
     capacity: u32,
     in_use: u32,
-    /// By ticket: they are asked for in the order of arrival.
-    waiting: VecDeque<(Ticket, u32)>,
+    waiting: BTreeMap<Place, (Ticket, u32)>,
+    next: Place,
 }
 
 impl FairShares {
     fn new(capacity: u32) -> Self {
-        Self { capacity, in_use: 0, waiting: VecDeque::new() }
+        Self { capacity, in_use: 0, waiting: BTreeMap::new(), next: 0 }
     }
 
-    /// Asks for `weight`, at most the capacity. Whether it is granted at once.
-    fn request(&mut self, ticket: Ticket, weight: u32) -> bool {
-        let is_free = self.waiting.is_empty() && weight <= self.capacity - self.in_use;
-        if is_free {
+    /// Takes `weight`, at most the capacity, or joins the queue.
+    fn request(&mut self, ticket: Ticket, weight: u32) -> Result<(), Place> {
+        if self.waiting.is_empty() && weight <= self.capacity - self.in_use {
             self.in_use += weight;
-        } else {
-            self.waiting.push_back((ticket, weight));
+            return Ok(());
         }
-        is_free
+        let place = self.next;
+        self.next += 1;
+        self.waiting.insert(place, (ticket, weight));
+        Err(place)
     }
 
     /// Gives back what was granted; returns the tickets that are granted now, in order.
@@ -72,21 +76,20 @@ impl FairShares {
         self.grant()
     }
 
-    /// Takes a waiting ticket out; returns the tickets that are granted now, in order.
-    fn withdraw(&mut self, ticket: Ticket) -> Vec<Ticket> {
-        if let Ok(place) = self.waiting.binary_search_by_key(&ticket, |(waiting, _)| *waiting) {
-            self.waiting.remove(place);
-        }
+    /// Leaves the queue; returns the tickets that are granted now, in order.
+    fn withdraw(&mut self, place: Place) -> Vec<Ticket> {
+        self.waiting.remove(&place);
         self.grant()
     }
 
     fn grant(&mut self) -> Vec<Ticket> {
         let mut granted = Vec::new();
-        while let Some((ticket, weight)) = self.waiting.front().copied() {
+        while let Some(head) = self.waiting.first_entry() {
+            let (ticket, weight) = *head.get();
             if weight > self.capacity - self.in_use {
                 break;
             }
-            self.waiting.pop_front();
+            head.remove();
             self.in_use += weight;
             granted.push(ticket);
         }
@@ -114,8 +117,8 @@ struct Waiting {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    WaitsForLock,
-    WaitsForCap,
+    WaitsForLock(Place),
+    WaitsForCap(Place),
     Granted,
 }
 
@@ -129,8 +132,11 @@ impl RunQueue {
     fn join(&mut self, needs: Needs) -> Result<Needs, Ticket> {
         let ticket = self.next;
         self.next += 1;
-        let has_lock = needs.lock.is_none_or(|share| self.lock.request(ticket, share.weight()));
-        let stage = if has_lock { self.go_to_cap(ticket, needs.kind.as_deref()) } else { Stage::WaitsForLock };
+        let lock = needs.lock.map_or(Ok(()), |share| self.lock.request(ticket, share.weight()));
+        let stage = match lock {
+            Ok(()) => self.go_to_cap(ticket, needs.kind.as_deref()),
+            Err(place) => Stage::WaitsForLock(place),
+        };
         if stage == Stage::Granted {
             return Ok(needs);
         }
@@ -141,40 +147,39 @@ impl RunQueue {
     /// The lock is the call's, or it needs none.
     fn go_to_cap(&mut self, ticket: Ticket, kind: Option<&str>) -> Stage {
         let cap = kind.and_then(|kind| self.caps.get_mut(kind));
-        if cap.is_none_or(|cap| cap.request(ticket, 1)) { Stage::Granted } else { Stage::WaitsForCap }
+        match cap.map_or(Ok(()), |cap| cap.request(ticket, 1)) {
+            Ok(()) => Stage::Granted,
+            Err(place) => Stage::WaitsForCap(place),
+        }
     }
 
-    fn place(&self, ticket: Ticket) -> Option<usize> {
+    fn index(&self, ticket: Ticket) -> Option<usize> {
         self.waiting.binary_search_by_key(&ticket, |waiting| waiting.ticket).ok()
     }
 
     /// What was granted, if it was; else leaves the waker.
     fn collect(&mut self, ticket: Ticket, waker: &Waker) -> Option<Needs> {
-        let place = self.place(ticket)?;
-        if self.waiting[place].stage == Stage::Granted {
-            return self.waiting.remove(place).map(|waiting| waiting.needs);
+        let index = self.index(ticket)?;
+        if self.waiting[index].stage == Stage::Granted {
+            return self.waiting.remove(index).map(|waiting| waiting.needs);
         }
-        self.waiting[place].waker = Some(waker.clone());
+        self.waiting[index].waker = Some(waker.clone());
         None
-    }
-
-    /// Gives back what was granted. Returns the wakers of those that are granted now.
-    fn release(&mut self, needs: &Needs) -> Vec<Waker> {
-        self.settle(Stage::Granted, needs, 0)
     }
 
     /// Leaves the queue, and gives back what the call got so far. Returns the wakers of those that are granted now.
     fn withdraw(&mut self, ticket: Ticket) -> Vec<Waker> {
-        let waiting = self.place(ticket).and_then(|place| self.waiting.remove(place));
-        waiting.map_or_else(Vec::new, |Waiting { stage, needs, .. }| self.settle(stage, &needs, ticket))
+        let waiting = self.index(ticket).and_then(|index| self.waiting.remove(index));
+        waiting.map_or_else(Vec::new, |Waiting { stage, needs, .. }| self.give_up(stage, &needs))
     }
 
-    fn settle(&mut self, stage: Stage, needs: &Needs, ticket: Ticket) -> Vec<Waker> {
+    /// Gives up what a call in this stage holds or waits for. Returns the wakers of those that are granted now.
+    fn give_up(&mut self, stage: Stage, needs: &Needs) -> Vec<Waker> {
         let mut granted = Vec::new();
         if let Some(cap) = needs.kind.as_deref().and_then(|kind| self.caps.get_mut(kind)) {
             granted = match stage {
-                Stage::WaitsForLock => Vec::new(),
-                Stage::WaitsForCap => cap.withdraw(ticket),
+                Stage::WaitsForLock(_) => Vec::new(),
+                Stage::WaitsForCap(place) => cap.withdraw(place),
                 Stage::Granted => cap.release(1),
             };
         }
@@ -183,11 +188,11 @@ impl RunQueue {
         }
         let has_lock = match (stage, needs.lock) {
             (_, None) => Vec::new(),
-            (Stage::WaitsForLock, Some(_)) => self.lock.withdraw(ticket),
+            (Stage::WaitsForLock(place), Some(_)) => self.lock.withdraw(place),
             (_, Some(share)) => self.lock.release(share.weight()),
         };
         for ticket in has_lock {
-            let kind = self.place(ticket).and_then(|place| self.waiting[place].needs.kind.clone());
+            let kind = self.index(ticket).and_then(|index| self.waiting[index].needs.kind.clone());
             let stage = self.go_to_cap(ticket, kind.as_deref());
             self.move_to(ticket, stage);
             if stage == Stage::Granted {
@@ -198,13 +203,13 @@ impl RunQueue {
     }
 
     fn waker_of(&mut self, ticket: Ticket) -> Option<Waker> {
-        let place = self.place(ticket)?;
-        self.waiting[place].waker.take()
+        let index = self.index(ticket)?;
+        self.waiting[index].waker.take()
     }
 
     fn move_to(&mut self, ticket: Ticket, stage: Stage) {
-        if let Some(place) = self.place(ticket) {
-            self.waiting[place].stage = stage;
+        if let Some(index) = self.index(ticket) {
+            self.waiting[index].stage = stage;
         }
     }
 }
@@ -289,7 +294,7 @@ pub(super) struct Permit<'a> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let wakers = self.queue.lock().release(&self.granted);
+        let wakers = self.queue.lock().give_up(Stage::Granted, &self.granted);
         // Outside the lock: a waker may run anything.
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -391,6 +396,25 @@ mod tests {
         assert_pending!(alone.poll());
         drop(capped);
         drop(assert_ready!(alone.poll()));
+    }
+
+    #[test]
+    fn a_nested_call_that_gives_up_leaves_nothing_behind_whoever_came_before_it() {
+        let lock = lock(&[("a", 1)]);
+        let exclusive = assert_ready!(waits(&lock, Share::Exclusive, "b").poll());
+        let held = assert_ready!(waits(&lock, None, "a").poll());
+        // It arrives first, and joins the cap's queue last: only when the lock is its.
+        let mut early = waits(&lock, Share::Shared, "a");
+        assert_pending!(early.poll());
+        let mut nested = waits(&lock, None, "a");
+        assert_pending!(nested.poll());
+        drop(exclusive);
+        assert_pending!(early.poll());
+        drop(nested);
+        drop(held);
+        drop(assert_ready!(early.poll()));
+        let queue = lock.queue.lock();
+        assert_eq!((queue.waiting.len(), queue.lock.in_use, queue.caps["a"].in_use), (0, 0, 0));
     }
 
     #[test]
