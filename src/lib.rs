@@ -5,6 +5,7 @@
 //!
 //! - [`executor`]: what happens between an agent's decision to call a tool and the result it gets.
 //! - [`tool`] and [`model`]: what agents call.
+//! - [`evaluator`]: programs of tool calls, run under limits and policies.
 //! - [`env`](mod@env): the one door to time, chance and identity; production and a world give different ones.
 //! - [`event`]: every step that matters, to assert on.
 //! - [`sim`]: worlds, scripts, and exploring seeds.
@@ -28,7 +29,7 @@
 //! assert!(run.elapsed > Duration::from_secs(90));
 //! ```
 
-pub use windtunnel_core::{BoxError, BoxFuture, BoxStream, env, event, executor, json, model, tool};
+pub use windtunnel_core::{BoxError, BoxFuture, BoxStream, env, evaluator, event, executor, json, model, tool};
 
 /// Worlds, scripts, and exploring seeds.
 pub use windtunnel_sim as sim;

@@ -8,6 +8,7 @@
 
 mod causes;
 pub mod env;
+pub mod evaluator;
 pub mod event;
 pub mod executor;
 pub mod json;

@@ -17,6 +17,29 @@ pub trait Clock: Send + Sync {
 
     /// Completes once [`Clock::now`] has reached `deadline`; at once if it already has.
     fn until(&self, deadline: Duration) -> BoxFuture<'static, ()>;
+
+    /// Lets others run first. A long computation awaits this now and then; a clock that stands still while anything can
+    /// run must move on if this is awaited without end (V10).
+    fn pause(&self) -> BoxFuture<'static, ()> {
+        Box::pin(Pause { is_over: false })
+    }
+}
+
+/// Pending once.
+struct Pause {
+    is_over: bool,
+}
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.is_over, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
 }
 
 /// The limit of [`Env::timeout`](crate::env::Env::timeout) passed.

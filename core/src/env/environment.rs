@@ -117,6 +117,11 @@ impl Env {
         self.clock.until(deadline)
     }
 
+    /// Lets others run first. A long computation awaits this now and then, so that it can be cancelled.
+    pub fn pause(&self) -> BoxFuture<'static, ()> {
+        self.clock.pause()
+    }
+
     /// Bounds `future` by `limit` on the clock. A future that is ready at the very deadline still wins.
     ///
     /// The future is dropped with the returned one, and not polled again after the limit.

@@ -105,6 +105,59 @@ pub enum EventKind {
         /// Whether the reviewer changed the arguments.
         edited: bool,
     },
+    /// A program's evaluation began.
+    ProgramStarted {
+        /// The program's name, empty if it has none.
+        program: Arc<str>,
+        /// Its schema's version.
+        version: &'static str,
+    },
+    /// An evaluation is about to make one attempt of a call.
+    ProgramCall {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// This attempt.
+        attempt: u32,
+    },
+    /// An attempt of an evaluation's call ended.
+    ProgramAnswer {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// This attempt.
+        attempt: u32,
+        /// `ok`, `error` or `interrupted`.
+        status: &'static str,
+        /// The error's kind (V6a).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'static str>,
+        /// How long it took, in seconds.
+        duration_s: f64,
+    },
+    /// An attempt of an evaluation's call failed and another will follow (V7).
+    ProgramRetry {
+        /// The tool's name.
+        tool: Arc<str>,
+        /// The attempt that failed.
+        attempt: u32,
+        /// The kind of its error (V6a).
+        cause: &'static str,
+        /// How long to wait before the next one, in seconds.
+        delay_s: f64,
+    },
+    /// A program's evaluation is over.
+    ProgramFinished {
+        /// `ok`, `error`, `interrupted` by control flow, or `cancelled` when it was dropped.
+        status: &'static str,
+        /// The error's kind (V6a).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'static str>,
+        /// How many nodes it evaluated.
+        nodes: u64,
+        /// How many attempts of tools it made.
+        tool_calls: u64,
+        /// From beginning to end, in seconds.
+        duration_s: f64,
+    },
     /// A model was asked for a turn.
     ModelStarted {
         /// The model's name.
@@ -146,6 +199,11 @@ impl EventKind {
             Self::ToolCacheHit { .. } => "tool.cache_hit",
             Self::ApprovalRequested { .. } => "approval.requested",
             Self::ApprovalDecided { .. } => "approval.decided",
+            Self::ProgramStarted { .. } => "program.started",
+            Self::ProgramCall { .. } => "program.call",
+            Self::ProgramAnswer { .. } => "program.answer",
+            Self::ProgramRetry { .. } => "program.retry",
+            Self::ProgramFinished { .. } => "program.finished",
             Self::ModelStarted { .. } => "model.started",
             Self::ModelFinished { .. } => "model.finished",
         }
@@ -161,8 +219,16 @@ impl EventKind {
             | Self::ToolPending { tool, .. }
             | Self::ToolCacheHit { tool }
             | Self::ApprovalRequested { tool, .. }
-            | Self::ApprovalDecided { tool, .. } => Some(tool),
-            Self::RunStarted {} | Self::RunFinished {} | Self::ModelStarted { .. } | Self::ModelFinished { .. } => None,
+            | Self::ApprovalDecided { tool, .. }
+            | Self::ProgramCall { tool, .. }
+            | Self::ProgramAnswer { tool, .. }
+            | Self::ProgramRetry { tool, .. } => Some(tool),
+            Self::RunStarted {}
+            | Self::RunFinished {}
+            | Self::ProgramStarted { .. }
+            | Self::ProgramFinished { .. }
+            | Self::ModelStarted { .. }
+            | Self::ModelFinished { .. } => None,
         }
     }
 }

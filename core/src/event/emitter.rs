@@ -41,6 +41,24 @@ impl Emitter {
         Self { env: self.env.clone(), sinks: vec![sink] }
     }
 
+    /// An emitter to one more sink.
+    #[must_use]
+    pub fn and(mut self, sink: Arc<dyn Sink>) -> Self {
+        self.sinks.push(sink);
+        self
+    }
+
+    /// The same with the time, the sequence and the gate of another environment.
+    #[must_use]
+    pub fn in_env(self, env: Env) -> Self {
+        Self { env, ..self }
+    }
+
+    /// Whether anybody would see an event now.
+    pub fn is_heard(&self) -> bool {
+        !self.sinks.is_empty() || self.env.gate().is_some() || mirror::is_on()
+    }
+
     /// Emits one event; ready at once in production.
     ///
     /// The event is made only if somebody will see it. A sink that fails or panics is logged, no more (E13).

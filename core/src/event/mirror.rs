@@ -74,10 +74,19 @@ impl<'a> Fields<'a> {
         let tool = Self { operation: Some("execute_tool"), ..Self::default() };
         let model = Self { operation: Some("chat"), ..Self::default() };
         match kind {
-            EventKind::RunStarted {} | EventKind::RunFinished {} => Self::default(),
+            EventKind::RunStarted {} | EventKind::RunFinished {} | EventKind::ProgramStarted { .. } => Self::default(),
             EventKind::ToolStarted { .. } | EventKind::ToolCacheHit { .. } => tool,
-            EventKind::ToolAttempt { attempt, .. } => Self { attempt: Some(*attempt), ..tool },
-            EventKind::ToolRetry { attempt, cause, delay_s, .. } => {
+            EventKind::ToolAttempt { attempt, .. } | EventKind::ProgramCall { attempt, .. } => {
+                Self { attempt: Some(*attempt), ..tool }
+            }
+            EventKind::ProgramAnswer { attempt, error, duration_s, .. } => {
+                Self { attempt: Some(*attempt), error: *error, duration_s: Some(*duration_s), ..tool }
+            }
+            EventKind::ProgramFinished { error, duration_s, .. } => {
+                Self { error: *error, duration_s: Some(*duration_s), ..Self::default() }
+            }
+            EventKind::ToolRetry { attempt, cause, delay_s, .. }
+            | EventKind::ProgramRetry { attempt, cause, delay_s, .. } => {
                 Self { attempt: Some(*attempt), error: Some(cause), delay_s: Some(*delay_s), ..tool }
             }
             EventKind::ToolFinished { error, attempts, cached, duration_s, .. } => Self {

@@ -10,9 +10,8 @@ use serde_json::Value;
 
 use super::context::{Frame, ToolContext};
 use super::flow::Flow;
-use super::retry::{self, Failure, Panicked, Verdict};
-use crate::causes;
-use crate::env::panic_message;
+use super::retry::{self, Failure, Verdict};
+use crate::causes::{self, Panicked};
 use crate::event::EventKind;
 use crate::tool::{CallError, Interrupted, PreparedTool};
 
@@ -75,7 +74,7 @@ impl Flow<'_> {
                 }
             },
         };
-        let result = caught.unwrap_or_else(|payload| Err(Panicked(panic_message(&*payload).to_owned()).into()));
+        let result = caught.unwrap_or_else(|payload| Err(Panicked::of(&*payload).into()));
         match result {
             Ok(value) => Ok(Ok(value)),
             Err(error) if self.engine.is_control_flow(&error) => Err(Interrupted::new(error)),

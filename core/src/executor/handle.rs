@@ -176,7 +176,7 @@ impl Executor {
     }
 
     /// The emitter to the context's sink, or to the executor's sinks.
-    pub(super) fn emitter(&self) -> Cow<'_, Emitter> {
+    pub(crate) fn emitter(&self) -> Cow<'_, Emitter> {
         match &self.context.ports.sink {
             Some(sink) => Cow::Owned(self.engine.emitter.to(Arc::clone(sink))),
             None => Cow::Borrowed(&self.engine.emitter),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::result::RunError;
 use crate::BoxError;
-use crate::causes;
+use crate::causes::{self, Panicked};
 use crate::tool::{ArgumentsError, CallError, ErrorKind, ToolError};
 
 /// How one attempt failed.
@@ -38,11 +38,6 @@ pub(super) enum Verdict {
     /// End the call with this error.
     Final(CallError),
 }
-
-/// A tool's panic, as the foreign error it counts as (E14).
-#[derive(Debug, thiserror::Error)]
-#[error("the tool panicked: {0}")]
-pub(super) struct Panicked(pub(super) String);
 
 /// Judges the failure of attempt `attempt` (from 1).
 pub(super) fn judge(tool: &str, attempt: u32, retries: u32, failure: Failure) -> Verdict {

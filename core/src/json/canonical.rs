@@ -20,12 +20,22 @@ enum Step<'a> {
 /// ```
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
+    push_encoded(&mut text, value, true);
+    text
+}
+
+/// Appends the encoding of `value` with its members in their own order.
+pub(crate) fn push_compact(text: &mut String, value: &Value) {
+    push_encoded(text, value, false);
+}
+
+fn push_encoded(text: &mut String, value: &Value, is_sorted: bool) {
     let mut steps = vec![Step::Value(value)];
     while let Some(step) = steps.pop() {
         match step {
             Step::Text(token) => text.push_str(token),
             Step::Member(name, member) => {
-                push_string(&mut text, name);
+                push_string(text, name);
                 text.push(':');
                 steps.push(Step::Value(member));
             }
@@ -33,20 +43,21 @@ pub fn canonical(value: &Value) -> String {
             Step::Value(Value::Bool(true)) => text.push_str("true"),
             Step::Value(Value::Bool(false)) => text.push_str("false"),
             Step::Value(Value::Number(number)) => text.push_str(&number.to_string()),
-            Step::Value(Value::String(string)) => push_string(&mut text, string),
+            Step::Value(Value::String(string)) => push_string(text, string),
             Step::Value(Value::Array(elements)) => {
                 text.push('[');
                 push_list(&mut steps, "]", elements.iter().map(Step::Value));
             }
             Step::Value(Value::Object(members)) => {
                 text.push('{');
-                let mut sorted: Vec<_> = members.iter().collect();
-                sorted.sort_unstable_by(|left, right| left.0.cmp(right.0));
-                push_list(&mut steps, "}", sorted.into_iter().map(|(name, member)| Step::Member(name, member)));
+                let mut members: Vec<_> = members.iter().collect();
+                if is_sorted {
+                    members.sort_unstable_by(|left, right| left.0.cmp(right.0));
+                }
+                push_list(&mut steps, "}", members.into_iter().map(|(name, member)| Step::Member(name, member)));
             }
         }
     }
-    text
 }
 
 /// Stacks `items`, with commas between them and `close` after them, so that they come off in order.
@@ -64,7 +75,8 @@ fn push_list<'a>(
     }
 }
 
-fn push_string(text: &mut String, string: &str) {
+/// Appends `string` as JSON.
+pub(crate) fn push_string(text: &mut String, string: &str) {
     text.push_str(&Value::from(string).to_string());
 }
 

@@ -5,10 +5,13 @@
 
 mod bounds;
 mod canonical;
+mod events;
 mod parse;
 mod path;
 
 pub use bounds::{Bounds, BoundsError};
 pub use canonical::{canonical, digest};
+pub(crate) use canonical::{push_compact, push_string};
+pub(crate) use events::{Build, at, build, number, position};
 pub use parse::{ParseError, ParseErrorKind, parse};
 pub use path::Path;

@@ -3,9 +3,10 @@
 //! serde_json rounds an integer that does not fit and keeps the last of two members of the same name, both in silence;
 //! json-event-parser hands out every token, so that this parser can refuse them with their place.
 
-use json_event_parser::{JsonEvent, LowLevelJsonParser};
-use serde_json::{Map, Number, Value};
+use json_event_parser::JsonEvent;
+use serde_json::{Map, Value};
 
+use super::events::{self, Build, at, build};
 use super::{Bounds, BoundsError, Path};
 
 /// Text was not accepted as JSON.
@@ -66,38 +67,14 @@ pub enum ParseErrorKind {
 /// [`ParseError`] for anything that is not one JSON value within `bounds`, for a number that does not fit and for a
 /// member given twice.
 pub fn parse(text: &str, bounds: Bounds) -> Result<Value, ParseError> {
-    let mut builder = Builder { bounds, path: Path::root(), open: Vec::new(), done: None };
-    if text.len() > bounds.bytes_max {
-        let too_large = BoundsError::TooLarge { path: Path::root(), bytes: text.len(), bytes_max: bounds.bytes_max };
-        return Err(at(text, 0, too_large.into()));
-    }
-    let mut parser = LowLevelJsonParser::new().with_max_stack_size(bounds.depth_max.saturating_add(2));
-    let mut offset = 0;
-    loop {
-        let step = parser.parse_next(&text.as_bytes()[offset..], true);
-        let start = offset;
-        offset += step.consumed_bytes;
-        match step.event {
-            Some(Ok(JsonEvent::Eof)) | None => break,
-            Some(Ok(event)) => {
-                let begin = token_start(text, start);
-                builder.take(event).map_err(|kind| at(text, begin, kind))?;
-            }
-            Some(Err(error)) => {
-                builder.leave_unnamed();
-                let kind = ParseErrorKind::Syntax { path: builder.path, message: error.message().to_owned() };
-                let offset = usize::try_from(error.location().start.offset).unwrap_or(text.len());
-                return Err(at(text, offset, kind));
-            }
-        }
-    }
+    let mut builder = Builder { path: Path::root(), open: Vec::new(), done: None };
+    build(text, bounds, &mut builder)?;
     let Builder { path, done, .. } = builder;
     done.ok_or_else(|| at(text, text.len(), ParseErrorKind::Syntax { path, message: "there is no value".to_owned() }))
 }
 
 /// Builds the value, with the containers that are still open on a stack of its own.
 struct Builder {
-    bounds: Bounds,
     path: Path,
     open: Vec<Open>,
     done: Option<Value>,
@@ -108,23 +85,22 @@ enum Open {
     Object { members: Map<String, Value>, name: String },
 }
 
-impl Builder {
-    fn take(&mut self, event: JsonEvent<'_>) -> Result<(), ParseErrorKind> {
+impl Build<'_> for Builder {
+    fn take(&mut self, event: JsonEvent<'_>, _: usize) -> Result<(), ParseErrorKind> {
         match event {
-            JsonEvent::Null => self.place(Value::Null),
-            JsonEvent::Boolean(truth) => self.place(Value::Bool(truth)),
-            JsonEvent::String(string) => self.place(Value::String(string.into_owned())),
+            JsonEvent::Null => self.put(Value::Null),
+            JsonEvent::Boolean(truth) => self.put(Value::Bool(truth)),
+            JsonEvent::String(string) => self.put(Value::String(string.into_owned())),
             JsonEvent::Number(number) => {
-                let number = self.number(&number)?;
-                self.place(Value::Number(number));
+                let kind = || ParseErrorKind::Number { path: self.path.clone(), number: number.to_string() };
+                let number = events::number(&number).ok_or_else(kind)?;
+                self.put(Value::Number(number));
             }
             JsonEvent::StartArray => {
-                self.check_depth()?;
                 self.path.push_element(0);
                 self.open.push(Open::Array(Vec::new()));
             }
             JsonEvent::StartObject => {
-                self.check_depth()?;
                 self.path.push_member("");
                 self.open.push(Open::Object { members: Map::new(), name: String::new() });
             }
@@ -132,8 +108,8 @@ impl Builder {
             JsonEvent::EndArray | JsonEvent::EndObject => {
                 self.path.pop();
                 match self.open.pop() {
-                    Some(Open::Array(elements)) => self.place(Value::Array(elements)),
-                    Some(Open::Object { members, .. }) => self.place(Value::Object(members)),
+                    Some(Open::Array(elements)) => self.put(Value::Array(elements)),
+                    Some(Open::Object { members, .. }) => self.put(Value::Object(members)),
                     None => {}
                 }
             }
@@ -143,12 +119,16 @@ impl Builder {
     }
 
     /// An offence before the first member is the object's own.
-    fn leave_unnamed(&mut self) {
+    fn place(&self) -> Path {
+        let mut path = self.path.clone();
         if matches!(self.open.last(), Some(Open::Object { members, name }) if members.is_empty() && name.is_empty()) {
-            self.path.pop();
+            path.pop();
         }
+        path
     }
+}
 
+impl Builder {
     fn begin_member(&mut self, key: String) -> Result<(), ParseErrorKind> {
         self.path.pop();
         self.path.push_member(key.as_str());
@@ -161,7 +141,7 @@ impl Builder {
         Ok(())
     }
 
-    fn place(&mut self, value: Value) {
+    fn put(&mut self, value: Value) {
         match self.open.last_mut() {
             Some(Open::Array(elements)) => {
                 elements.push(value);
@@ -174,37 +154,6 @@ impl Builder {
             None => self.done = Some(value),
         }
     }
-
-    fn check_depth(&self) -> Result<(), BoundsError> {
-        if self.open.len() < self.bounds.depth_max {
-            return Ok(());
-        }
-        Err(BoundsError::TooDeep { path: self.path.clone(), depth_max: self.bounds.depth_max })
-    }
-
-    fn number(&self, text: &str) -> Result<Number, ParseErrorKind> {
-        let is_float = text == "-0" || text.contains(['.', 'e', 'E']);
-        let number = if is_float {
-            text.parse().ok().and_then(Number::from_f64)
-        } else {
-            let signed = text.parse::<i64>().ok().map(Number::from);
-            signed.or_else(|| text.parse::<u64>().ok().map(Number::from))
-        };
-        number.ok_or_else(|| ParseErrorKind::Number { path: self.path.clone(), number: text.to_owned() })
-    }
-}
-
-/// Where the token begins that a parser standing at `offset` reads next.
-fn token_start(text: &str, offset: usize) -> usize {
-    let skipped = |letter: char| letter.is_ascii_whitespace() || letter == ',' || letter == ':';
-    text[offset..].find(|letter| !skipped(letter)).map_or(text.len(), |found| offset + found)
-}
-
-fn at(text: &str, offset: usize, kind: ParseErrorKind) -> ParseError {
-    let before = &text[..text.floor_char_boundary(offset)];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    ParseError { line, column, kind }
 }
 
 #[cfg(test)]

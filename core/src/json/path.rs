@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-/// A place in a JSON value, printed like `$.items[2]["odd name"]`.
+/// How many segments are printed; of a longer path only the first and the last ones.
+const SEGMENTS_MAX: usize = 40;
+const SEGMENTS_FIRST: usize = 20;
+
+/// A place in a JSON value, printed like `$.items[2]["odd name"]`; the middle of a very long path is left out.
 ///
 /// ```
 /// use windtunnel_core::json::Path;
@@ -19,6 +23,8 @@ pub struct Path {
 enum Segment {
     Member(String),
     Element(usize),
+    /// So many segments are left out here.
+    Omitted(usize),
 }
 
 impl Path {
@@ -56,6 +62,20 @@ impl Path {
         self.segments.pop();
     }
 
+    /// Goes down along `depth` segments, of which `push` pushes each by its number: not more than are printed, so that
+    /// the place of an offence a million levels deep stays small.
+    pub(crate) fn push_bounded(&mut self, depth: usize, mut push: impl FnMut(&mut Self, usize)) {
+        for number in 0..depth {
+            if depth > SEGMENTS_MAX && (SEGMENTS_FIRST..=omitted_last(depth)).contains(&number) {
+                continue;
+            }
+            if depth > SEGMENTS_MAX && number == omitted_last(depth) + 1 {
+                self.segments.push(Segment::Omitted(number - SEGMENTS_FIRST));
+            }
+            push(self, number);
+        }
+    }
+
     /// Goes down along a path that `serde_path_to_error` tracked.
     #[must_use]
     pub fn join(mut self, tracked: &serde_path_to_error::Path) -> Self {
@@ -87,15 +107,34 @@ impl Path {
 impl fmt::Display for Path {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("$")?;
-        for segment in &self.segments {
-            match segment {
-                Segment::Element(index) => write!(formatter, "[{index}]")?,
-                Segment::Member(name) if is_plain(name) => write!(formatter, ".{name}")?,
-                Segment::Member(name) => write!(formatter, "[{}]", serde_json::Value::from(name.as_str()))?,
-            }
+        if self.segments.len() <= SEGMENTS_MAX {
+            return self.segments.iter().try_for_each(|segment| write!(formatter, "{segment}"));
         }
-        Ok(())
+        let (first, rest) = self.segments.split_at(SEGMENTS_FIRST);
+        let (middle, last) = rest.split_at(omitted_last(self.segments.len()) + 1 - SEGMENTS_FIRST);
+        let omitted = middle.iter().map(|segment| if let Segment::Omitted(count) = segment { *count } else { 1 }).sum();
+        first
+            .iter()
+            .chain([&Segment::Omitted(omitted)])
+            .chain(last)
+            .try_for_each(|segment| write!(formatter, "{segment}"))
     }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Element(index) => write!(formatter, "[{index}]"),
+            Self::Member(name) if is_plain(name) => write!(formatter, ".{name}"),
+            Self::Member(name) => write!(formatter, "[{}]", serde_json::Value::from(name.as_str())),
+            Self::Omitted(count) => write!(formatter, "<{count} segments left out>"),
+        }
+    }
+}
+
+/// The last segment that is left out of so many, so that the rest and the mark in their place are the maximum.
+const fn omitted_last(depth: usize) -> usize {
+    depth - (SEGMENTS_MAX - SEGMENTS_FIRST)
 }
 
 fn is_plain(name: &str) -> bool {
@@ -112,6 +151,28 @@ mod tests {
     fn names_that_could_be_misread_are_quoted() {
         let path = Path::root().member("a.b").member("").member("9").member("c\"d").member("per-kind");
         assert_eq!(path.to_string(), r#"$["a.b"][""]["9"]["c\"d"].per-kind"#);
+    }
+
+    #[test]
+    fn the_middle_of_a_very_long_path_is_left_out() {
+        let long = |depth: usize| (0..depth).fold(Path::root(), Path::element);
+        assert!(long(40).to_string().starts_with("$[0][1][2]"));
+        assert!(!long(40).to_string().contains("left out"));
+        let shown = long(1000).to_string();
+        assert!(shown.starts_with("$[0][1][2]"), "{shown}");
+        assert!(shown.contains("[18][19]<961 segments left out>[981][982]"), "{shown}");
+        assert!(shown.ends_with("[998][999]"), "{shown}");
+    }
+
+    #[test]
+    fn a_bounded_path_prints_as_the_whole_one() {
+        for depth in [0, 1, 39, 40, 41, 42, 80, 1000] {
+            let whole = (0..depth).fold(Path::root(), Path::element);
+            let mut bounded = Path::root();
+            bounded.push_bounded(depth, Path::push_element);
+            assert!(bounded.segments.len() <= SEGMENTS_MAX);
+            assert_eq!(bounded.to_string(), whole.to_string());
+        }
     }
 
     #[test]

@@ -13,4 +13,5 @@ pub use error::{ArgumentsError, CallError, Cancelled, ErrorKind, Interrupted, To
 pub use function::FunctionTool;
 pub use prepared::PreparedTool;
 pub use registry::{RegisterError, Registry};
+pub(crate) use schema::Schema;
 pub use spec::{CacheScope, Confirm, ConfirmRule, ToolSpec};

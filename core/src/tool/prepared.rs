@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::schema::Schema;
 use super::{ArgumentsError, RegisterError, Tool, ToolSpec};
+use crate::evaluator::ToolDefinition;
 use crate::json;
 
 /// A tool ready to be called, in a [`Registry`](super::Registry) or through
@@ -22,7 +23,8 @@ struct Inner {
     spec: ToolSpec,
     name: Arc<str>,
     kind: Arc<str>,
-    schema: Schema,
+    schema: Arc<Schema>,
+    definition: OnceLock<Arc<ToolDefinition>>,
     schema_digest: String,
 }
 
@@ -38,9 +40,11 @@ impl PreparedTool {
         }
         let schema = Schema::compile(&spec.parameters)
             .map_err(|problem| RegisterError::InvalidSchema { tool: spec.name.clone(), problem })?;
+        let (schema, definition) = (Arc::new(schema), OnceLock::new());
         let schema_digest = json::digest(&spec.parameters);
         let (name, kind) = (Arc::from(spec.name.as_str()), Arc::from(spec.kind.as_str()));
-        Ok(Self { inner: Arc::new(Inner { tool: Box::new(tool), spec, name, kind, schema, schema_digest }) })
+        let inner = Inner { tool: Box::new(tool), spec, name, kind, schema, definition, schema_digest };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// What the tool is and how it may be called.
@@ -59,6 +63,12 @@ impl PreparedTool {
 
     pub(crate) fn kind(&self) -> &Arc<str> {
         &self.inner.kind
+    }
+
+    /// What programs need to know of it; made when the first one asks.
+    pub(crate) fn definition(&self) -> Arc<ToolDefinition> {
+        let Inner { spec, schema, definition, .. } = &*self.inner;
+        Arc::clone(definition.get_or_init(|| Arc::new(ToolDefinition::of(spec, Arc::clone(schema)))))
     }
 
     pub(crate) fn schema_digest(&self) -> &str {

@@ -8,20 +8,20 @@ use crate::json::Path;
 
 /// A compiled JSON Schema (2020-12). References to other documents are not resolved.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(crate) struct Schema {
     validator: Validator,
 }
 
 impl Schema {
     /// Compiles, or says what is wrong with the schema.
-    pub(super) fn compile(schema: &Value) -> Result<Self, String> {
+    pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
         let validator = jsonschema::draft202012::new(schema)
             .map_err(|error| format!("{}: {error}", Path::from_pointer(error.instance_path().as_str())))?;
         Ok(Self { validator })
     }
 
     /// The first offence, without the offending value: that may be secret.
-    pub(super) fn check(&self, arguments: &Value) -> Result<(), ArgumentsError> {
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), ArgumentsError> {
         if self.validator.is_valid(arguments) {
             return Ok(());
         }

@@ -21,6 +21,8 @@ pub(super) struct Time {
     /// When the world began on tokio's clock.
     began: OnceLock<Instant>,
     pub(super) timers: Mutex<Timers>,
+    /// The last instant at which somebody paused, and how often.
+    pauses: Mutex<(u64, u32)>,
     /// Why the world ends before its scenario does.
     ended: Mutex<Option<WorldError>>,
 }
@@ -28,6 +30,18 @@ pub(super) struct Time {
 impl Time {
     pub(super) fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
+    }
+
+    /// Counts a pause, and says whether there were too many at this instant.
+    fn is_stuck(&self) -> bool {
+        let now_ns = self.now_ns();
+        let mut pauses = self.pauses.lock();
+        let count = if pauses.0 == now_ns { pauses.1.saturating_add(1) } else { 1 };
+        // Once stuck, each instant is: else a computation of a virtual minute would take hours.
+        let has_moved_by_pauses =
+            pauses.1 > PAUSES_AT_AN_INSTANT_MAX && now_ns == pauses.0 + PAUSE_THAT_TAKES_TIME.as_nanos() as u64;
+        *pauses = (now_ns, if has_moved_by_pauses { pauses.1 } else { count });
+        pauses.1 > PAUSES_AT_AN_INSTANT_MAX
     }
 
     /// Ends the world as soon as nothing is left to run.
@@ -51,6 +65,13 @@ impl Time {
         self.now_ns.store(now_ns, Ordering::Relaxed);
     }
 }
+
+/// How often computations may pause at one instant before time moves on. With the evaluator's 256 steps between pauses
+/// that is a million steps.
+const PAUSES_AT_AN_INSTANT_MAX: u32 = 4096;
+
+/// What each further pause takes.
+const PAUSE_THAT_TAKES_TIME: Duration = Duration::from_millis(1);
 
 /// A world's clock, and the place of its blocking work: it runs at once and takes no time.
 #[derive(Clone, Debug)]
@@ -76,6 +97,11 @@ impl Clock for WorldClock {
             // Past the end of the clock, in over 500 years: never.
             Err(_) => Box::pin(std::future::pending()),
         }
+    }
+
+    /// Takes no time at first; a computation that has no end would let no time pass, and its deadline never come.
+    fn pause(&self) -> BoxFuture<'static, ()> {
+        self.until(if self.time.is_stuck() { self.now() + PAUSE_THAT_TAKES_TIME } else { self.now() })
     }
 }
 

@@ -40,7 +40,7 @@ impl TimeMover {
         Self { time, limit_ns, sleep: None, heading_for_ns: 0, root, ended: None }
     }
 
-    /// Nothing is left to run: moves time towards the next deadline, or fires the timer that is due.
+    /// Nothing is left to run: moves time towards the next deadline, or fires the timers that are due.
     pub(super) fn nothing_to_run(&mut self) {
         if self.sleep.is_none() || self.ended.is_some() {
             return;
@@ -74,7 +74,7 @@ impl TimeMover {
                 self.advance_tokio(next_ns.saturating_sub(now_ns));
                 let due = self.time.timers.lock().fire(next_ns);
                 due.into_iter().for_each(Waker::wake);
-                // Whoever armed the timer may have lost interest: then this keeps tokio from parking for good.
+                // Whoever armed them may have lost interest: then this keeps tokio from parking for good.
                 self.root.wake_by_ref();
                 Ok(())
             }

@@ -35,10 +35,13 @@ impl Timers {
         self.armed.first_key_value().map(|((deadline_ns, _), _)| *deadline_ns)
     }
 
-    /// Takes out the first timer, if it is due.
-    pub(super) fn fire(&mut self, now_ns: u64) -> Option<Waker> {
-        let first = self.armed.first_entry()?;
-        (first.key().0 <= now_ns).then(|| first.remove())
+    /// Takes out the timers that are due, in order.
+    pub(super) fn fire(&mut self, now_ns: u64) -> Vec<Waker> {
+        let mut due = Vec::new();
+        while let Some(first) = self.armed.first_entry().filter(|first| first.key().0 <= now_ns) {
+            due.push(first.remove());
+        }
+        due
     }
 }
 
@@ -54,12 +57,14 @@ mod tests {
         let early = timers.arm(1, waker.clone());
         let also_late = timers.arm(2, waker.clone());
         assert!(early < late && late < also_late);
-        assert!(timers.fire(0).is_none());
-        assert!(timers.fire(1).is_some());
-        assert!(timers.fire(1).is_none());
-        timers.disarm(late);
+        assert!(timers.fire(0).is_empty());
+        assert_eq!(timers.fire(1).len(), 1);
+        assert!(timers.fire(1).is_empty());
         assert_eq!(timers.next_deadline_ns(), Some(2));
-        assert!(timers.fire(5).is_some());
+        timers.arm(3, waker.clone());
+        timers.disarm(late);
+        assert_eq!(timers.fire(2).len(), 1);
+        assert_eq!(timers.fire(5).len(), 1);
         assert_eq!(timers.next_deadline_ns(), None);
     }
 }

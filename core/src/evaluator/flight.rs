@@ -1,0 +1,74 @@
+//! The requests of an evaluation that are under way, each of which can be dropped on its own.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use futures_core::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use parking_lot::Mutex;
+
+use super::machine::{FrameId, Input};
+
+type Slot<'p> = Arc<Mutex<Option<BoxFuture<'p, Input>>>>;
+
+/// Futures by the frame that asked for them. Dropped with it, all of them end.
+#[derive(Default)]
+pub(super) struct Flight<'p> {
+    legs: FuturesUnordered<Leg<'p>>,
+    slots: BTreeMap<FrameId, Slot<'p>>,
+}
+
+struct Leg<'p> {
+    frame: FrameId,
+    slot: Slot<'p>,
+}
+
+impl Future for Leg<'_> {
+    /// Nothing, if it was cancelled.
+    type Output = (FrameId, Option<Input>);
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut slot = self.slot.lock();
+        let Some(future) = slot.as_mut() else { return Poll::Ready((self.frame, None)) };
+        let Poll::Ready(input) = future.as_mut().poll(context) else { return Poll::Pending };
+        *slot = None;
+        Poll::Ready((self.frame, Some(input)))
+    }
+}
+
+impl<'p> Flight<'p> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    pub(super) fn add(&mut self, frame: FrameId, future: BoxFuture<'p, Input>) {
+        let slot: Slot<'p> = Arc::new(Mutex::new(Some(future)));
+        self.slots.insert(frame, Arc::clone(&slot));
+        self.legs.push(Leg { frame, slot });
+    }
+
+    /// Drops the frame's future now, whatever it is doing.
+    pub(super) fn cancel(&mut self, frame: FrameId) {
+        if let Some(slot) = self.slots.remove(&frame) {
+            let future = slot.lock().take();
+            drop(future);
+        }
+    }
+
+    /// The next future that is done, in the order in which they say that they can go on.
+    pub(super) fn poll_landed(&mut self, context: &mut Context<'_>) -> Poll<(FrameId, Input)> {
+        loop {
+            match Pin::new(&mut self.legs).poll_next(context) {
+                Poll::Ready(Some((frame, Some(input)))) => {
+                    self.slots.remove(&frame);
+                    return Poll::Ready((frame, input));
+                }
+                Poll::Ready(Some((_, None))) => {}
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}

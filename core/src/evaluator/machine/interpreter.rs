@@ -1,0 +1,369 @@
+//! The machine: which frame goes on, and what each kind of node does first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::budget::Budget;
+use super::super::datum::Datum;
+use super::super::definition::ToolDefinition;
+use super::super::error::{ErrorKind, EvaluationError, ProviderError};
+use super::super::outcome::Answer;
+use super::super::policy::ExecutionPolicy;
+use super::super::syntax::{Binding, Children, Node, NodeId, Program, Tree};
+use super::failure::ROUNDS_TO_HEAR;
+use super::frame::{Frame, FrameId, State};
+use super::frames::Frames;
+use super::memo::Memo;
+use super::scope::Scope;
+use super::turns::Turns;
+
+/// How many steps the machine makes before it pauses, so that a program without tools sees its deadline too (V10).
+const STEPS_AT_ONCE: u32 = 256;
+
+/// Which of the frames that can go on does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::evaluator) enum Order {
+    /// Siblings as they are written, then as their tools answer.
+    Written,
+    /// Any: the driver draws.
+    Drawn,
+}
+
+/// What makes a frame go on.
+#[derive(Debug)]
+pub(in crate::evaluator) enum Input {
+    /// It is its turn.
+    Enter,
+    /// The turn of the plain values among its parameters.
+    PlainParameters,
+    /// All its parts are known.
+    Complete,
+    /// A part of it failed: in the next round the others are cancelled.
+    Hear(Box<EvaluationError>),
+    /// The others are cancelled.
+    Cancel(Box<EvaluationError>),
+    /// It fails itself.
+    Failed(Box<EvaluationError>),
+    /// A part of it has a value.
+    Value { slot: u32, datum: Datum },
+    /// The provider defined the tool, or not.
+    Defined(Result<Arc<ToolDefinition>, Box<ProviderError>>),
+    /// An attempt of the tool ended.
+    Answered(Result<Datum, Box<ProviderError>>),
+    /// The pause before the next attempt is over.
+    Rested,
+}
+
+/// What the machine asks of its driver, for one frame.
+#[derive(Debug)]
+pub(in crate::evaluator) enum Request<'p> {
+    /// The definition of a tool.
+    Definition { frame: FrameId, tool: &'p Arc<str> },
+    /// One attempt of a tool.
+    Attempt { frame: FrameId, tool: &'p Arc<str>, number: u64, attempt: u32, arguments: Value },
+    /// A pause before the next attempt.
+    Rest { frame: FrameId, tool: &'p Arc<str>, number: u64, attempt: u32, cause: ErrorKind, delay: Duration },
+}
+
+/// How far the machine came.
+#[derive(Debug)]
+pub(in crate::evaluator) enum Progress<'p> {
+    /// To the end.
+    Done(Result<Answer, EvaluationError>),
+    /// It has a request; other frames may go on meanwhile.
+    Request(Request<'p>),
+    /// It made many steps: let others run, and look at the clock.
+    Paused,
+    /// Nothing goes on before an input comes.
+    Idle,
+}
+
+/// What one step leads to.
+pub(super) enum Step<'p> {
+    Next(FrameId, Input),
+    /// So many rounds later.
+    Later(u64, FrameId, Input),
+    Request(Request<'p>),
+    Wait,
+    Done(Result<Answer, EvaluationError>),
+}
+
+pub(super) type Stepped<'p> = Result<Step<'p>, EvaluationError>;
+
+/// One evaluation of one program.
+#[derive(Debug)]
+pub(in crate::evaluator) struct Machine<'p> {
+    pub(super) program: &'p Program,
+    pub(super) tree: &'p Tree,
+    pub(super) policy: &'p ExecutionPolicy,
+    /// Values that stand in for those of the program's leaves (V11).
+    overrides: &'p BTreeMap<NodeId, Datum>,
+    pub(super) budget: Budget,
+    pub(super) order: Order,
+    pub(super) frames: Frames,
+    pub(super) turns: Turns,
+    /// By tool.
+    pub(super) definitions: Vec<Option<Arc<ToolDefinition>>>,
+    /// By memo key.
+    pub(super) memos: Vec<Memo>,
+    /// How many calls of tools began.
+    pub(super) calls: u64,
+    /// Frames that were cancelled and may have a request that runs.
+    pub(super) cancelled: Vec<FrameId>,
+    steps_left: u32,
+}
+
+impl<'p> Machine<'p> {
+    pub(in crate::evaluator) fn new(
+        program: &'p Program,
+        policy: &'p ExecutionPolicy,
+        overrides: &'p BTreeMap<NodeId, Datum>,
+        budget: Budget,
+        order: Order,
+    ) -> Self {
+        let tree = program.tree();
+        let mut machine = Self {
+            program,
+            tree,
+            policy,
+            overrides,
+            budget,
+            order,
+            frames: Frames::default(),
+            turns: Turns::default(),
+            definitions: vec![None; tree.tools.len()],
+            memos: tree.memo_keys.iter().map(|_| Memo::Unknown).collect(),
+            calls: 0,
+            cancelled: Vec::new(),
+            steps_left: STEPS_AT_ONCE,
+        };
+        machine.budget.begin_work();
+        let root = Frame { node: Tree::ROOT, slot: 0, depth: 1, call_depth: 0, scope: None, state: State::Entering };
+        let root = machine.frames.add(None, root);
+        machine.turns.add(0, root, Input::Enter);
+        machine
+    }
+
+    pub(in crate::evaluator) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Goes on until it needs something. `draw` picks one of so many frames, where the order is drawn.
+    pub(in crate::evaluator) fn run(&mut self, draw: &mut dyn FnMut(usize) -> usize) -> Progress<'p> {
+        while let Some((mut frame, mut input)) = self.turns.take(self.is_drawn().then_some(&mut *draw)) {
+            loop {
+                if self.steps_left == 0 {
+                    self.steps_left = STEPS_AT_ONCE;
+                    self.turns.add_first(frame, input);
+                    return Progress::Paused;
+                }
+                self.steps_left -= 1;
+                match self.step(frame, input).unwrap_or_else(|error| self.fail(frame, error)) {
+                    Step::Next(next, with) => (frame, input) = (next, with),
+                    // Nobody else has a turn before it.
+                    Step::Later(rounds, next, with) if rounds == 0 || self.turns.is_empty() => {
+                        (frame, input) = (next, with)
+                    }
+                    Step::Later(rounds, next, with) => {
+                        self.turns.add(rounds, next, with);
+                        break;
+                    }
+                    Step::Request(request) => return Progress::Request(request),
+                    Step::Wait => break,
+                    Step::Done(result) => return Progress::Done(result),
+                }
+            }
+        }
+        Progress::Idle
+    }
+
+    /// Gives a frame what it asked for, at once: it goes on as if it had not waited.
+    pub(in crate::evaluator) fn supply_at_once(&mut self, frame: FrameId, input: Input) {
+        self.turns.add_first(frame, input);
+    }
+
+    /// Gives a frame what it waited for.
+    pub(in crate::evaluator) fn supply(&mut self, frame: FrameId, input: Input) {
+        self.turns.add(0, frame, input);
+    }
+
+    fn is_drawn(&self) -> bool {
+        self.order == Order::Drawn
+    }
+
+    /// Frames whose requests are wanted no more.
+    pub(in crate::evaluator) fn take_cancelled(&mut self) -> Vec<FrameId> {
+        std::mem::take(&mut self.cancelled)
+    }
+
+    fn step(&mut self, id: FrameId, input: Input) -> Stepped<'p> {
+        match input {
+            Input::Enter => self.enter(id),
+            Input::PlainParameters => Ok(self.take_plain_parameters(id)),
+            Input::Complete => self.resume_complete(id),
+            Input::Hear(error) => Ok(Step::Later(1, id, Input::Cancel(error))),
+            Input::Cancel(error) => Ok(self.cancel_parts(id, error)),
+            Input::Failed(error) => Ok(self.fail(id, *error)),
+            Input::Value { slot, datum } => self.resume(id, slot, datum),
+            Input::Defined(defined) => self.define(id, defined),
+            Input::Answered(answered) => self.answer(id, answered),
+            Input::Rested => self.retry(id),
+        }
+    }
+
+    fn resume_complete(&mut self, id: FrameId) -> Stepped<'p> {
+        match self.frames.get(id).state {
+            State::Branches(_) => Ok(self.end_branches(id)),
+            _ => self.complete(id),
+        }
+    }
+
+    fn enter(&mut self, id: FrameId) -> Stepped<'p> {
+        let Frame { node, depth, call_depth, .. } = *self.frames.get(id);
+        self.budget.use_node(depth.into())?;
+        match self.tree.node(node) {
+            Node::Value { .. } | Node::Literal { .. } | Node::Variable { .. } => {
+                let datum = self.leaf(node, self.frames.get(id).scope.as_deref()).unwrap_or(Datum::Null);
+                Ok(self.finish(id, datum))
+            }
+            Node::Program { body, mode, .. } => self.begin_branches(id, *body, *mode),
+            Node::Conditional { parts } => {
+                self.frames.get_mut(id).state = State::Condition;
+                self.descend(id, parts.get(0))
+            }
+            Node::Function { tool, params, .. } => self.enter_function(id, *tool, *params),
+            Node::HigherOrder { parts, .. } => {
+                self.frames.get_mut(id).state = State::Iterable;
+                self.descend(id, parts.get(1))
+            }
+            // Reading lets a lambda stand nowhere but in a map, filter or reduce, which does not enter it.
+            Node::Lambda { .. } => Err(self.invalid(node, "a lambda is not a value".to_owned())),
+            Node::Call { arguments, .. } => {
+                self.budget.use_call_depth(u64::from(call_depth) + 1)?;
+                self.begin_arguments(id, *arguments)
+            }
+            Node::ToolCall { arguments, .. } => self.begin_arguments(id, *arguments),
+            Node::Memo { key, expression } => self.enter_memo(id, *key, *expression),
+        }
+    }
+
+    fn resume(&mut self, id: FrameId, slot: u32, datum: Datum) -> Stepped<'p> {
+        let frame = self.frames.get_mut(id);
+        match &mut frame.state {
+            State::Condition => Ok(self.choose(id, &datum)),
+            State::Arguments { values, next } => {
+                values[*next as usize] = datum;
+                *next += 1;
+                self.advance_arguments(id)
+            }
+            State::Parameters { values, waiting, is_failing } => {
+                values[slot as usize] = datum;
+                *waiting -= 1;
+                let is_complete = *waiting == 0 && !*is_failing;
+                Ok(if is_complete { Step::Later(ROUNDS_TO_HEAR, id, Input::Complete) } else { Step::Wait })
+            }
+            State::Iterable => self.begin_items(id, datum),
+            State::Items(_) => self.take_item(id, datum),
+            State::Branches(_) => Ok(self.take_branch(id, slot, Ok(datum))),
+            State::MemoOwner => Ok(self.keep_memo(id, datum)),
+            State::MemoWaiter => Ok(self.finish(id, datum)),
+            State::Entering | State::Calling { .. } => Ok(Step::Wait),
+        }
+    }
+
+    /// The chosen branch takes the conditional's place.
+    fn choose(&mut self, id: FrameId, condition: &Datum) -> Step<'p> {
+        let frame = self.frames.get_mut(id);
+        let chosen = match self.tree.node(frame.node) {
+            Node::Conditional { parts } if condition.is_true() => Some(parts.get(1)),
+            Node::Conditional { parts } if parts.count > 2 => Some(parts.get(2)),
+            _ => None,
+        };
+        match chosen {
+            Some(branch) => {
+                frame.node = branch;
+                frame.depth += 1;
+                frame.state = State::Entering;
+                Step::Next(id, Input::Enter)
+            }
+            None => self.finish(id, Datum::Null),
+        }
+    }
+
+    /// Evaluates a part of a frame that waits for nothing else.
+    pub(super) fn descend(&mut self, id: FrameId, node: NodeId) -> Stepped<'p> {
+        let Frame { depth, ref scope, .. } = *self.frames.get(id);
+        match self.leaf(node, scope.as_deref()) {
+            Some(datum) => {
+                self.budget.use_node(u64::from(depth) + 1)?;
+                Ok(Step::Next(id, Input::Value { slot: 0, datum }))
+            }
+            None => Ok(Step::Next(self.add_child(id, node, 0), Input::Enter)),
+        }
+    }
+
+    /// A frame for a part of another, one deeper and in the same scope.
+    pub(super) fn add_child(&mut self, id: FrameId, node: NodeId, slot: u32) -> FrameId {
+        let Frame { depth, call_depth, ref scope, .. } = *self.frames.get(id);
+        let scope = scope.clone();
+        let child = Frame { node, slot, depth: depth + 1, call_depth, scope, state: State::Entering };
+        self.frames.add(Some(id), child)
+    }
+
+    /// Starts parts of a frame at once: the first goes on, the others wait for their turn.
+    pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>) -> Step<'p> {
+        for (slot, node) in parts {
+            let child = self.add_child(id, node, slot);
+            self.turns.add(1, child, Input::Enter);
+        }
+        Step::Wait
+    }
+
+    /// The value of a node that needs no evaluation of anything else; `None` for any other node.
+    pub(super) fn leaf(&self, node: NodeId, scope: Option<&Scope>) -> Option<Datum> {
+        let (value, binding) = match self.tree.node(node) {
+            Node::Value { value, binding, .. } => (Some(value), *binding),
+            Node::Literal { value } => (Some(value), None),
+            Node::Variable { index, .. } => (None, Some(Binding { levels: 0, index: *index })),
+            _ => return None,
+        };
+        let replaced = if self.overrides.is_empty() { None } else { self.overrides.get(&node) };
+        let bound = binding.and_then(|binding| scope?.get(binding));
+        replaced.or(bound).or(value).cloned()
+    }
+
+    /// Hands a frame's value to what it is a part of.
+    pub(super) fn finish(&mut self, id: FrameId, datum: Datum) -> Step<'p> {
+        let (frame, parent) = self.frames.remove(id);
+        match parent {
+            Some(parent) => {
+                self.end_child(parent);
+                Step::Next(parent, Input::Value { slot: frame.slot, datum })
+            }
+            None => Step::Done(Ok(Answer::Value(datum.into_value()))),
+        }
+    }
+
+    /// A child of `parent` is gone: unless it was the last, there is one less at work.
+    pub(super) fn end_child(&mut self, parent: FrameId) {
+        if self.frames.first_child(parent).is_some() {
+            self.budget.end_work();
+        }
+    }
+
+    /// Whether everything inside an expression of the body runs one after another (V6).
+    pub(super) fn is_sequential(&self) -> bool {
+        self.budget.limits().max_concurrency.is_some()
+    }
+
+    pub(in crate::evaluator) fn invalid(&self, node: NodeId, problem: String) -> EvaluationError {
+        EvaluationError::Invalid { path: self.program.path_of(node), problem }
+    }
+
+    pub(super) fn parts_of(children: Children) -> impl Iterator<Item = (u32, NodeId)> {
+        children.iter().enumerate().map(|(slot, node)| (slot as u32, node))
+    }
+}
