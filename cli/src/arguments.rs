@@ -5,13 +5,24 @@ use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::program::ProgramCommand;
+
 /// Tests the calls of AI agents deterministically: case files run on virtual time, and every failure repeats.
 #[derive(Debug, Parser)]
-#[command(name = "windtunnel", version, after_help = EXIT_CODES)]
+#[command(name = "windtunnel", version, after_help = EXIT_CODES_OF_ALL)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+const EXIT_CODES_OF_ALL: &str = "\
+Exit codes:
+  0    every case passed; every program is valid, or came to a value
+  1    a case failed; a program is invalid, or failed
+  2    wrong arguments, or a file that cannot be read as what it must be
+  130  interrupted: what was known by then is printed
+
+Colours and the progress bar appear on terminals only; NO_COLOR turns colours off.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -33,6 +44,13 @@ pub(crate) enum Command {
     /// Run one case with one seed and print what happened, event by event
     #[command(after_help = EXIT_CODES)]
     Replay(ReplayOptions),
+    /// Check, show or evaluate one program: a tree of tool calls as JSON
+    Program {
+        #[command(subcommand)]
+        command: ProgramCommand,
+    },
+    /// Print the JSON Schema of programs, for models and editors
+    Schema(SchemaOptions),
 }
 
 #[derive(Debug, Args)]
@@ -81,6 +99,21 @@ pub(crate) struct ReplayOptions {
     /// How to print: for people, or a JSON object for each event and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaOptions {
+    /// The version of the programs: the newest unless it is said. A program that says no version is of 1.0
+    #[arg(value_name = "VERSION", value_enum, default_value_t = SchemaVersion::V2)]
+    pub(crate) version: SchemaVersion,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaVersion {
+    #[value(name = "1.0")]
+    V1,
+    #[value(name = "2.0")]
+    V2,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

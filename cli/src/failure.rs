@@ -10,7 +10,23 @@ pub(crate) enum Failure {
     /// A file does not hold cases.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The case that was asked for is not there, or was not said.
+    /// A file cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file does not hold a program.
+    #[error("{file} is not a valid program\n{flaws}")]
+    Program {
+        /// The file.
+        file: String,
+        /// Everything that is wrong with it, with its place, each on a line.
+        flaws: String,
+    },
+    /// The case or the tool that was asked for is not there, or was not said.
     #[error("{0}")]
     Selection(String),
     /// The output could not be written.

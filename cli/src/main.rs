@@ -1,6 +1,7 @@
 //! The command `windtunnel`.
 //!
-//! [`arguments`] says what can be asked; [`check`], [`run`] and [`replay`] do it, each writing to what it is given.
+//! [`arguments`] says what can be asked; [`check`], [`run`], [`replay`], [`program`] and [`schema`] do it, each writing to
+//! what it is given.
 
 mod arguments;
 mod check;
@@ -8,9 +9,12 @@ mod failure;
 mod interrupt;
 mod output;
 mod pool;
+mod printable;
+mod program;
 mod progress;
 mod replay;
 mod run;
+mod schema;
 mod selection;
 mod shell;
 mod status;
@@ -38,7 +42,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(failure) => {
             // Where even this cannot be written, the exit code still says it.
-            let _unwritten = writeln!(io::stderr().lock(), "error: {failure}");
+            let _unwritten = writeln!(io::stderr().lock(), "error: {}", printable::lines(&failure.to_string()));
             Status::Misused
         }
     };
@@ -53,6 +57,8 @@ fn perform(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Check(options) => check::check(options, &interrupt, style, &mut out),
         Command::Run(options) => run::run(options, &interrupt, style, &mut out),
         Command::Replay(options) => replay::replay(options, &interrupt, style, &mut out),
+        Command::Program { command } => program::perform(command, &interrupt, style, &mut out),
+        Command::Schema(options) => schema::schema(options, &mut out).map(|()| Status::Passed).map_err(Failure::from),
     }?;
     out.flush()?;
     Ok(status)

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use windtunnel_sim::case::{Case, CaseRun, FinishedCall, Verdict};
+use windtunnel_core::evaluator::{Answer, BranchOutcome, Consumption, Evaluation};
+use windtunnel_sim::case::{Case, CaseOutcome, CaseRun, FinishedCall, ProgramOutcome, Verdict};
 
 use crate::arguments::{Format, ReplayOptions};
 use crate::check::{write_indented, write_line};
@@ -47,11 +48,9 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
         writeln!(out, "{event}")?;
     }
     writeln!(out)?;
-    for (index, call) in run.calls.iter().enumerate() {
-        match call {
-            Some(call) => writeln!(out, "results[{index}]: {}", outcome(call))?,
-            None => writeln!(out, "results[{index}]: none, the call did not finish")?,
-        }
+    match &run.outcome {
+        CaseOutcome::Calls(outcome) => write_calls(&outcome.calls, out)?,
+        CaseOutcome::Program(outcome) => write_program(outcome, verdict, out)?,
     }
     writeln!(
         out,
@@ -73,11 +72,53 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
     failures.iter().try_for_each(|failure| write_indented(out, failure))
 }
 
+fn write_calls(calls: &[Option<FinishedCall>], out: &mut impl Write) -> io::Result<()> {
+    calls.iter().enumerate().try_for_each(|(index, call)| match call {
+        Some(call) => writeln!(out, "results[{index}]: {}", call_outcome(call)),
+        None => writeln!(out, "results[{index}]: none, the call did not finish"),
+    })
+}
+
+fn write_program(outcome: &ProgramOutcome, verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
+    let Some(Evaluation { result, consumption }) = outcome.evaluation() else {
+        return match outcome {
+            ProgramOutcome::Refused(offences) => {
+                writeln!(out, "result: refused")?;
+                // Where that was not expected, the verdict tells why.
+                let untold = offences.iter().filter(|_| verdict.refused.is_empty());
+                untold.map(ToString::to_string).try_for_each(|offence| write_indented(out, &offence))
+            }
+            _ => writeln!(out, "result: none, the program did not finish"),
+        };
+    };
+    match result {
+        Ok(Answer::Value(value)) => writeln!(out, "result: ok {value}")?,
+        Ok(Answer::Branches(branches)) => {
+            for (index, branch) in branches.iter().enumerate() {
+                match branch {
+                    BranchOutcome::Success(value) => writeln!(out, "branches[{index}]: ok {value}")?,
+                    BranchOutcome::Failure { kind, message } => writeln!(out, "branches[{index}]: {kind}: {message}")?,
+                }
+            }
+        }
+        Err(error) => match error.kind() {
+            Some(kind) => writeln!(out, "result: {kind}: {error}")?,
+            None => writeln!(out, "result: {error}")?,
+        },
+    }
+    let Consumption { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = consumption;
+    writeln!(
+        out,
+        "used: {nodes} nodes, {tool_calls} tool calls, depth {peak_depth}, call depth {peak_call_depth}, \
+         {peak_concurrency} at once"
+    )
+}
+
 fn seconds(duration: std::time::Duration) -> String {
     format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos())
 }
 
-fn outcome(call: &FinishedCall) -> String {
+fn call_outcome(call: &FinishedCall) -> String {
     let result = &call.result;
     let (tool, attempts) = (&*result.tool, result.attempts);
     let attempts = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
@@ -91,8 +132,7 @@ fn outcome(call: &FinishedCall) -> String {
 }
 
 fn summary(case: &Case, run: &CaseRun, verdict: &Verdict) -> Value {
-    let results = run.calls.iter().map(|call| call.as_ref().map(FinishedCall::to_json));
-    json!({
+    let mut summary = json!({
         "type": "summary",
         "id": case.id(),
         "seed": run.seed(),
@@ -100,7 +140,17 @@ fn summary(case: &Case, run: &CaseRun, verdict: &Verdict) -> Value {
         "elapsed_s": run.elapsed().as_secs_f64(),
         "digest": run.digest(),
         "expect_compared": case.expects_of(run.seed()),
-        "results": results.collect::<Vec<_>>(),
-        "verdict": verdict.to_json(),
-    })
+    });
+    match &run.outcome {
+        CaseOutcome::Calls(outcome) => {
+            let results = outcome.calls.iter().map(|call| call.as_ref().map(FinishedCall::to_json));
+            summary["results"] = json!(results.collect::<Vec<_>>());
+        }
+        CaseOutcome::Program(outcome) => {
+            summary["result"] = outcome.to_json();
+            summary["consumption"] = outcome.consumption_to_json();
+        }
+    }
+    summary["verdict"] = verdict.to_json();
+    summary
 }

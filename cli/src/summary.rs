@@ -59,7 +59,7 @@ pub(crate) fn write_failures(
 }
 
 fn outcomes(tally: &Tally) -> Table {
-    let mut table = table(["outcome", "calls", "share"]);
+    let mut table = table(["outcome", &format!("{}s", tally.unit.as_str()), "share"]);
     let all: u64 = tally.outcomes.values().sum();
     for (outcome, calls) in &tally.outcomes {
         let share = *calls as f64 / all as f64 * 100.0;
@@ -71,7 +71,7 @@ fn outcomes(tally: &Tally) -> Table {
 fn spreads(tally: &Tally) -> Table {
     let mut table = table(["", "count", "min", "mean", "max", "total"]);
     for (name, spread, digits) in [
-        ("attempts a call", tally.attempts, 0),
+        (&*format!("attempts a {}", tally.unit.as_str()), tally.attempts, 0),
         ("delay before a retry, s", tally.delays_s, 3),
         ("virtual time a run, s", tally.elapsed_s, 3),
         ("events a run", tally.events, 0),

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use windtunnel_sim::case::{CaseRun, Verdict};
+use windtunnel_core::evaluator::{ErrorKind, EvaluationError};
+use windtunnel_core::event::{Event, EventKind};
+use windtunnel_core::executor::ToolResult;
+use windtunnel_sim::case::{CallsOutcome, CaseOutcome, CaseRun, ProgramOutcome, Verdict};
 
 /// How many failing seeds are listed.
 const SEEDS_MAX: usize = 10;
@@ -11,8 +14,10 @@ const SEEDS_MAX: usize = 10;
 /// What the summary needs of one run.
 pub(crate) struct RunFacts {
     pub(crate) seed: u64,
-    /// For each finished call: its outcome, and how many attempts it took.
-    calls: Vec<(&'static str, u32)>,
+    /// What has an outcome and makes attempts: each call, or the run as a whole.
+    unit: Unit,
+    /// For each unit that came to its end: its outcome, and how many attempts it took.
+    outcomes: Vec<(&'static str, u64)>,
     delays_s: Vec<f64>,
     elapsed_s: f64,
     events: usize,
@@ -20,22 +25,65 @@ pub(crate) struct RunFacts {
     pub(crate) failed: Option<Verdict>,
 }
 
+/// What is counted by its outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unit {
+    #[default]
+    Call,
+    Run,
+}
+
+impl Unit {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Run => "run",
+        }
+    }
+}
+
 impl RunFacts {
     pub(crate) fn of(run: &CaseRun, verdict: Verdict) -> Self {
-        let finished = || run.calls.iter().flatten();
-        let outcome = |result: &windtunnel_core::executor::ToolResult| match result.error_kind() {
-            Some(kind) => kind.as_str(),
-            None => result.status(),
+        let (unit, outcomes, delays_s) = match &run.outcome {
+            CaseOutcome::Calls(outcome) => (Unit::Call, outcomes_of_calls(outcome), delays_of_calls(outcome)),
+            CaseOutcome::Program(outcome) => (Unit::Run, vec![outcome_of_program(outcome, run)], delays_in(run)),
         };
         Self {
             seed: run.seed(),
-            calls: finished().map(|call| (outcome(&call.result), call.result.attempts)).collect(),
-            delays_s: finished().flat_map(|call| call.delays_s.clone().unwrap_or_default()).collect(),
+            unit,
+            outcomes,
+            delays_s,
             elapsed_s: run.elapsed().as_secs_f64(),
             events: run.trace().len(),
             failed: (!verdict.passed()).then_some(verdict),
         }
     }
+}
+
+fn outcomes_of_calls(outcome: &CallsOutcome) -> Vec<(&'static str, u64)> {
+    let name = |result: &ToolResult| match result.error_kind() {
+        Some(kind) => kind.as_str(),
+        None => result.status(),
+    };
+    let finished = outcome.calls.iter().flatten();
+    finished.map(|call| (name(&call.result), u64::from(call.result.attempts))).collect()
+}
+
+fn delays_of_calls(outcome: &CallsOutcome) -> Vec<f64> {
+    outcome.calls.iter().flatten().flat_map(|call| call.delays_s.clone().unwrap_or_default()).collect()
+}
+
+fn outcome_of_program(outcome: &ProgramOutcome, run: &CaseRun) -> (&'static str, u64) {
+    let name = outcome.error().and_then(EvaluationError::kind).map_or(outcome.status(), ErrorKind::as_str);
+    (name, run.invocations.len() as u64)
+}
+
+fn delays_in(run: &CaseRun) -> Vec<f64> {
+    let delay = |event: &Event| match event.kind {
+        EventKind::ProgramRetry { delay_s, .. } => Some(delay_s),
+        _ => None,
+    };
+    run.trace().iter().filter_map(delay).collect()
 }
 
 /// Numbers seen so far.
@@ -68,6 +116,7 @@ impl Spread {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) runs: u64,
+    pub(crate) unit: Unit,
     pub(crate) outcomes: BTreeMap<&'static str, u64>,
     pub(crate) attempts: Spread,
     pub(crate) delays_s: Spread,
@@ -83,9 +132,10 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, facts: RunFacts) {
         self.runs += 1;
-        for (outcome, attempts) in facts.calls {
+        self.unit = facts.unit;
+        for (outcome, attempts) in facts.outcomes {
             *self.outcomes.entry(outcome).or_default() += 1;
-            self.attempts.add(f64::from(attempts));
+            self.attempts.add(attempts as f64);
         }
         facts.delays_s.into_iter().for_each(|delay_s| self.delays_s.add(delay_s));
         self.elapsed_s.add(facts.elapsed_s);

@@ -3,21 +3,130 @@
 use serde_json::{Value, json};
 use windtunnel_sim::case::{Case, Format};
 
-const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/executor.jsonl");
+const EXECUTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/executor.jsonl");
+const EVALUATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/evaluate.jsonl");
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/programs.jsonl");
 
-#[test]
-fn all_executor_cases_hold() {
-    let cases = Case::load(CASES).unwrap();
-    assert_eq!(cases.len(), 300);
+#[track_caller]
+fn check_all(file: &str, count: usize) {
+    let cases = Case::load(file).unwrap();
+    assert_eq!(cases.len(), count);
     let mut failures = String::new();
     for case in &cases {
-        let run =
-            case.check_determinism(case.seed()).unwrap_or_else(|divergence| panic!("{}: {divergence}", case.id()));
-        for failure in case.judge(&run).failures() {
-            failures.push_str(&format!("{}: {failure}\n", case.id()));
+        let problems = match case.check_determinism(case.seed()) {
+            Ok(run) => case.judge(&run).failures(),
+            Err(divergence) => vec![divergence.to_string()],
+        };
+        for problem in problems {
+            failures.push_str(&format!("{}: {problem}\n", case.id()));
         }
     }
     assert!(failures.is_empty(), "\n{failures}");
+}
+
+#[test]
+fn all_executor_cases_hold() {
+    check_all(EXECUTOR, 300);
+}
+
+#[test]
+fn all_evaluator_cases_hold() {
+    check_all(EVALUATE, 500);
+}
+
+#[test]
+fn all_cases_of_our_own_hold() {
+    check_all(PROGRAMS, 118);
+}
+
+fn values(file: &str) -> Vec<Value> {
+    std::fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn case(value: &Value) -> Case {
+    Case::parse("changed", Format::Json, &value.to_string()).unwrap().remove(0)
+}
+
+/// Another value for a field of `expect`.
+fn another(field: &str, expected: &Value) -> Value {
+    match field {
+        "ok" => json!({"not": expected}),
+        "error" if expected["kind"] == "timeout" => json!({"kind": "unclassified"}),
+        "error" => json!({"kind": "timeout"}),
+        "rejected" => json!(false),
+        "calls" | "calls_unordered" => {
+            let more = json!({"name": "one more", "arguments": {}});
+            expected.as_array().unwrap().iter().cloned().chain([more]).collect()
+        }
+        _ => json!(expected.as_u64().unwrap() + 1),
+    }
+}
+
+#[test]
+fn an_expectation_that_is_changed_fails_its_case() {
+    let mut changes = 0;
+    for value in values(EVALUATE) {
+        let as_it_is = case(&value);
+        let run = as_it_is.run(as_it_is.seed());
+        for (field, expected) in value["expect"].as_object().unwrap() {
+            let mut changed = value.clone();
+            changed["expect"][field] = another(field, expected);
+            assert!(!case(&changed).judge(&run).passed(), "{field} of {}", as_it_is.id());
+            changes += 1;
+        }
+    }
+    assert_eq!(changes, 2233);
+}
+
+/// What holds in every evaluation of a program, whatever the case.
+fn invariants_of_programs() -> Value {
+    json!([
+        {"name": "an invocation is an attempt", "that":
+            "invocations.size() == events.filter(e, e.type == 'program.call').size()"},
+        {"name": "no call is tried too often", "each": "events", "that":
+            "it.type != 'program.call' || !(it.data.tool in tools) || it.data.attempt <= tools[it.data.tool].attempts_max"},
+        {"name": "nothing happens after the program finished", "that":
+            "events.all(e, e.type != 'program.finished' || e.sequence == events.size() - 1)"},
+        {"name": "every attempt is counted", "that":
+            "consumption.tool_calls >= invocations.size()"},
+        {"name": "time never goes back", "that": "events.all(e, e.sequence == 0 || events[e.sequence - 1].at_ns <= e.at_ns)"},
+        {"name": "a program comes to an end", "that": "result.status != 'unfinished'"},
+        {"name": "the end is told as it is", "each": "events", "that":
+            "it.type != 'program.finished' || it.data.status == result.status && it.data.nodes == consumption.nodes"},
+    ])
+}
+
+#[track_caller]
+fn check_in_any_order(file: &str, kept: &[&str]) {
+    for mut value in values(file) {
+        value["always"] = invariants_of_programs();
+        value["shuffle"] = json!(true);
+        value["expect"].as_object_mut().unwrap().retain(|field, _| kept.contains(&field.as_str()));
+        let case = case(&value);
+        for seed in 0..2 {
+            let verdict = case.judge(&case.run(seed));
+            assert!(verdict.passed(), "{} with seed {seed}: {}", case.id(), verdict.failures().join("\n"));
+        }
+    }
+}
+
+#[test]
+fn the_evaluators_invariants_hold_in_every_case_and_order() {
+    // The order of siblings says which of them runs before the first failure, and which of two that fail is the first.
+    check_in_any_order(EVALUATE, &["rejected", "ok", "tool_calls_used"]);
+    check_in_any_order(PROGRAMS, &["rejected"]);
+}
+
+#[test]
+fn the_examples_of_the_documentation_find_their_bugs() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/sim/CASE_FILES.md")).unwrap();
+    let examples: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let case = Case::parse("CASE_FILES.md", Format::Toml, example).unwrap().remove(0);
+        let failing = (0..200).filter(|seed| !case.judge(&case.run(*seed)).passed()).count();
+        assert!((1..200).contains(&failing), "{}: {failing} of 200 seeds fail", case.id());
+    }
 }
 
 /// What holds in every run of the executor, whatever the case.
@@ -45,10 +154,9 @@ fn invariants() -> Value {
 #[test]
 fn the_executors_invariants_hold_in_every_case() {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
-    for line in std::fs::read_to_string(CASES).unwrap().lines() {
-        let mut case: Value = serde_json::from_str(line).unwrap();
-        case["always"] = invariants();
-        let case = Case::parse("executor.jsonl", Format::Json, &case.to_string()).unwrap().remove(0);
+    for mut value in values(EXECUTOR) {
+        value["always"] = invariants();
+        let case = case(&value);
         let verdict = case.judge(&case.run(case.seed()));
         assert!(verdict.passed(), "{}: {}", case.id(), verdict.failures().join("\n"));
         for assertion in verdict.assertions {

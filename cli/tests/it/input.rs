@@ -26,19 +26,21 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
     Usage: windtunnel <COMMAND>
 
     Commands:
-      check   Run case files, each case twice, and compare with what they expect
-      run     Run the cases of a file over many seeds and sum up
-      replay  Run one case with one seed and print what happened, event by event
-      help    Print this message or the help of the given subcommand(s)
+      check    Run case files, each case twice, and compare with what they expect
+      run      Run the cases of a file over many seeds and sum up
+      replay   Run one case with one seed and print what happened, event by event
+      program  Check, show or evaluate one program: a tree of tool calls as JSON
+      schema   Print the JSON Schema of programs, for models and editors
+      help     Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
       -V, --version  Print version
 
     Exit codes:
-      0    every case passed
-      1    a case failed
-      2    wrong arguments, or a file that cannot be read as cases
+      0    every case passed; every program is valid, or came to a value
+      1    a case failed; a program is invalid, or failed
+      2    wrong arguments, or a file that cannot be read as what it must be
       130  interrupted: what was known by then is printed
 
     Colours and the progress bar appear on terminals only; NO_COLOR turns colours off.

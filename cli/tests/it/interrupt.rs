@@ -7,7 +7,7 @@ use crate::command::{Ended, Folder};
 
 const CASE: &str = r#"{"id": "long", "tools": [], "calls": []}"#;
 
-fn interrupt(process: u32) {
+pub(crate) fn interrupt(process: u32) {
     assert!(Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap().success());
 }
 

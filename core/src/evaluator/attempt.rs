@@ -10,7 +10,7 @@ use futures_core::future::BoxFuture;
 use futures_util::FutureExt;
 use serde_json::Value;
 
-use super::datum::Datum;
+use super::datum::{Datum, LEVELS_MAX, TooDeep};
 use super::error::{ErrorKind, ProviderError, ToolFailure};
 use super::machine::{FrameId, Input, Request};
 use super::provider::{ProviderCall, ToolProvider};
@@ -29,7 +29,7 @@ pub(super) struct Attempts<'p> {
 
 impl<'p> Attempts<'p> {
     /// The future does nothing before it is polled, except that the provider is asked for its own.
-    pub(super) fn begin(self, request: Request<'p>) -> (FrameId, BoxFuture<'p, Input>) {
+    pub(super) fn begin(self, request: Request<'p>) -> (FrameId, Work<'p>) {
         match request {
             Request::Definition { frame, tool } => {
                 // The call itself is inside, since a provider may panic before it gives a future.
@@ -39,18 +39,18 @@ impl<'p> Attempts<'p> {
                     let result = caught.await.unwrap_or_else(|payload| Err(panicked(&*payload)));
                     Input::Defined(result.map_err(Box::new))
                 };
-                (frame, Box::pin(input))
+                (frame, Work::Awaited(Box::pin(input)))
             }
             Request::Attempt { frame, tool, number, attempt, arguments } => {
                 let (run_id, evaluation_id) = (&*self.report.run_id, &*self.report.evaluation_id);
                 let call = ProviderCall { tool, arguments, attempt, run_id, evaluation_id, number };
                 match self.report.is_heard {
-                    true => (frame, Box::pin(self.reported(tool, call))),
-                    false => (frame, Box::pin(Calling::begin(self.provider, call))),
+                    true => (frame, Work::Awaited(Box::pin(self.reported(tool, call)))),
+                    false => (frame, Work::Called(Calling::begin(self.provider, call))),
                 }
             }
             Request::Rest { frame, tool, number, attempt, cause, delay } => {
-                (frame, Box::pin(self.rest(tool, number, attempt, cause, delay)))
+                (frame, Work::Awaited(Box::pin(self.rest(tool, number, attempt, cause, delay))))
             }
         }
     }
@@ -87,8 +87,26 @@ impl<'p> Attempts<'p> {
     }
 }
 
+/// What is under way for a frame.
+pub(super) enum Work<'p> {
+    /// A call that nobody wants to hear of: it needs no future but the provider's.
+    Called(Calling<'p>),
+    Awaited(BoxFuture<'p, Input>),
+}
+
+impl Future for Work<'_> {
+    type Output = Input;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Input> {
+        match self.get_mut() {
+            Self::Called(calling) => Pin::new(calling).poll(context),
+            Self::Awaited(future) => future.as_mut().poll(context),
+        }
+    }
+}
+
 /// A provider's call, in which a panic is an error of the tool (E14).
-struct Calling<'p> {
+pub(super) struct Calling<'p> {
     tool: &'p str,
     future: Result<BoxFuture<'p, Result<Value, ProviderError>>, Option<ProviderError>>,
 }
@@ -106,7 +124,7 @@ impl Future for Calling<'_> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Input> {
         let this = &mut *self;
-        let result = match &mut this.future {
+        let answered = match &mut this.future {
             Err(panicked) => Err(panicked.take().unwrap_or_else(|| ToolFailure::refused("it is over").into())),
             Ok(future) => match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
                 Ok(Poll::Pending) => return Poll::Pending,
@@ -114,12 +132,17 @@ impl Future for Calling<'_> {
                 Err(payload) => Err(panicked(&*payload)),
             },
         };
+        let result = answered.and_then(|value| Datum::new(value).map_err(|TooDeep| too_deep()));
         if let Err(error) = &result {
             // The cause's text may hold secrets: it goes to DEBUG and nowhere above.
             tracing::debug!(tool = this.tool, cause = causes::text(error), "an attempt failed");
         }
-        Poll::Ready(Input::Answered(result.map(Datum::from).map_err(Box::new)))
+        Poll::Ready(Input::Answered(result.map_err(Box::new)))
     }
+}
+
+fn too_deep() -> ProviderError {
+    ToolFailure::response(format!("its answer has more than {LEVELS_MAX} levels")).into()
 }
 
 fn panicked(payload: &(dyn std::any::Any + Send)) -> ProviderError {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::datum::Datum;
+use super::datum::{Datum, LEVELS_MAX, TooDeep};
 use super::definition::ToolDefinition;
 use super::error::{EvaluationError, ProviderError};
 use super::evaluate::Evaluator;
@@ -17,6 +17,7 @@ use super::provider::ToolProvider;
 use super::syntax::{Children, Node, NodeId, Program, ToolId, Tree};
 use crate::BoxError;
 use crate::executor::ToolContext;
+use crate::json::Path;
 use crate::tool::{ArgumentsError, Tool, ToolError, ToolSpec};
 
 /// A program compiled to a tool: its named values are optional arguments, with the values in it as their defaults.
@@ -136,7 +137,7 @@ impl CompiledProgram {
     /// Evaluates with these arguments, an object, under the evaluator's own limits and policy.
     ///
     /// # Errors
-    /// [`ArgumentsError`] for an argument that the program does not have.
+    /// [`ArgumentsError`] for an argument that the program does not have, or of more than 128 levels.
     pub async fn evaluate(&self, evaluator: &Evaluator, arguments: &Value) -> Result<Evaluation, ArgumentsError> {
         let overrides = self.overrides(arguments)?;
         Ok(evaluator.evaluate_with(&self.program, &overrides).await)
@@ -147,9 +148,13 @@ impl CompiledProgram {
         for (name, value) in arguments.as_object().into_iter().flatten() {
             let Some(node) = self.arguments.get(name) else {
                 let problem = "the program has no such argument".to_owned();
-                return Err(ArgumentsError { path: crate::json::Path::root().member(name), problem });
+                return Err(ArgumentsError { path: Path::root().member(name), problem });
             };
-            overrides.insert(*node, Datum::from(value.clone()));
+            let datum = Datum::new(value.clone()).map_err(|TooDeep| {
+                let problem = format!("it has more than {LEVELS_MAX} levels");
+                ArgumentsError { path: Path::root().member(name), problem }
+            })?;
+            overrides.insert(*node, datum);
         }
         Ok(overrides)
     }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Number, Value};
 
+use crate::json;
+
 /// A JSON value while a program runs: scalars in place, everything else shared and never changed (V3).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Datum {
@@ -12,9 +14,16 @@ pub(super) enum Datum {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// A string, an array or an object.
-    Shared(Arc<Value>),
+    /// A string, an array or an object, and how many levels of arrays and objects it has.
+    Shared(Arc<Value>, u32),
 }
+
+/// How many levels a value may have: serde_json copies and drops values recursively (V9).
+pub(super) const LEVELS_MAX: u32 = 128;
+
+/// A value has more levels than [`LEVELS_MAX`].
+#[derive(Debug)]
+pub(super) struct TooDeep;
 
 impl Datum {
     /// Whether a conditional or a filter takes it for true (V4).
@@ -25,7 +34,7 @@ impl Datum {
             Self::Signed(number) => *number != 0,
             Self::Unsigned(number) => *number != 0,
             Self::Float(number) => *number != 0.0,
-            Self::Shared(value) => match &**value {
+            Self::Shared(value, _) => match &**value {
                 Value::String(text) => !text.is_empty(),
                 Value::Array(elements) => !elements.is_empty(),
                 Value::Object(members) => !members.is_empty(),
@@ -37,7 +46,7 @@ impl Datum {
     /// The elements, if it is a list.
     pub(super) fn as_array(&self) -> Option<&[Value]> {
         match self {
-            Self::Shared(value) => value.as_array().map(Vec::as_slice),
+            Self::Shared(value, _) => value.as_array().map(Vec::as_slice),
             _ => None,
         }
     }
@@ -48,7 +57,7 @@ impl Datum {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
             Self::Signed(_) | Self::Unsigned(_) | Self::Float(_) => "a number",
-            Self::Shared(value) => match &**value {
+            Self::Shared(value, _) => match &**value {
                 Value::String(_) => "a string",
                 Value::Array(_) => "a list",
                 _ => "an object",
@@ -65,20 +74,70 @@ impl Datum {
             Self::Unsigned(number) => Value::Number(number.into()),
             // Every float here came from a JSON number, which is finite.
             Self::Float(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
-            Self::Shared(value) => Arc::unwrap_or_clone(value),
+            Self::Shared(value, _) => Arc::unwrap_or_clone(value),
         }
     }
 }
 
-impl From<Value> for Datum {
-    fn from(value: Value) -> Self {
-        match value {
+impl Datum {
+    /// Takes over a value, whatever its size and shape.
+    pub(super) fn new(value: Value) -> Result<Self, TooDeep> {
+        Ok(match value {
             Value::Null => Self::Null,
             Value::Bool(truth) => Self::Bool(truth),
             Value::Number(number) => number_datum(&number),
-            shared => Self::Shared(Arc::new(shared)),
+            shared => match levels(&shared) {
+                Some(levels) => Self::Shared(Arc::new(shared), levels),
+                None => {
+                    json::dismantle(shared);
+                    return Err(TooDeep);
+                }
+            },
+        })
+    }
+
+    /// An element of a list that is within the bound, and so is the element.
+    pub(super) fn element(value: &Value) -> Self {
+        Self::new(value.clone()).unwrap_or(Self::Null)
+    }
+
+    /// A list of values.
+    pub(super) fn list(elements: impl IntoIterator<Item = Self>) -> Result<Self, TooDeep> {
+        let mut levels = 0;
+        let elements = elements.into_iter().map(|element| {
+            levels = levels.max(element.levels());
+            element.into_value()
+        });
+        let list = Value::Array(elements.collect());
+        // Each element is within the bound, so dropping the list is safe.
+        if levels < LEVELS_MAX { Ok(Self::Shared(Arc::new(list), levels + 1)) } else { Err(TooDeep) }
+    }
+
+    fn levels(&self) -> u32 {
+        match self {
+            Self::Shared(_, levels) => *levels,
+            _ => 0,
         }
     }
+}
+
+/// How many levels of arrays and objects a value has, if they are within the bound.
+fn levels(value: &Value) -> Option<u32> {
+    let mut deepest = 0;
+    let mut open = vec![(value, 0)];
+    while let Some((value, above)) = open.pop() {
+        let levels = above + u32::from(value.is_array() || value.is_object());
+        if levels > LEVELS_MAX {
+            return None;
+        }
+        deepest = deepest.max(levels);
+        match value {
+            Value::Array(elements) => open.extend(elements.iter().map(|element| (element, levels))),
+            Value::Object(members) => open.extend(members.values().map(|member| (member, levels))),
+            _ => {}
+        }
+    }
+    Some(deepest)
 }
 
 fn number_datum(number: &Number) -> Datum {
@@ -101,12 +160,12 @@ mod tests {
     fn truth_is_as_the_rules_say() {
         // V4
         for value in [json!(false), json!(null), json!(0), json!(0.0), json!(-0.0), json!(""), json!([]), json!({})] {
-            assert!(!Datum::from(value.clone()).is_true(), "{value}");
+            assert!(!Datum::new(value.clone()).unwrap().is_true(), "{value}");
         }
         for value in
             [json!(true), json!(-1), json!(u64::MAX), json!(1e-300), json!("0"), json!([0]), json!({"a": null})]
         {
-            assert!(Datum::from(value.clone()).is_true(), "{value}");
+            assert!(Datum::new(value.clone()).unwrap().is_true(), "{value}");
         }
     }
 
@@ -115,7 +174,18 @@ mod tests {
         for value in
             [json!(1), json!(1.0), json!(-0.0), json!(u64::MAX), json!(i64::MIN), json!(1e300), json!([1, "a"])]
         {
-            assert_eq!(Datum::from(value.clone()).into_value().to_string(), value.to_string());
+            assert_eq!(Datum::new(value.clone()).unwrap().into_value().to_string(), value.to_string());
         }
+    }
+
+    #[test]
+    fn values_that_are_too_deep_are_refused_and_dropped_without_recursion() {
+        // V9
+        let nested = |levels: u32| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+        let deepest = Datum::new(nested(LEVELS_MAX)).unwrap();
+        assert!(Datum::new(nested(LEVELS_MAX + 1)).is_err());
+        assert!(Datum::new(nested(1_000_000)).is_err());
+        assert!(Datum::list([Datum::Null, deepest]).is_err());
+        assert_eq!(Datum::list([Datum::new(nested(LEVELS_MAX - 1)).unwrap()]).unwrap().levels(), LEVELS_MAX);
     }
 }

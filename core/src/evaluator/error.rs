@@ -27,7 +27,7 @@ pub enum ErrorKind {
     ProviderResponse,
     /// The program, or the arguments that it came to, break a rule.
     AstValidation,
-    /// A map, filter or reduce met something that is not a list.
+    /// A map, filter or reduce met something that is not a list, or a value has too many levels.
     TypeError,
     /// A limit was crossed.
     ExecutionLimit,
@@ -199,7 +199,8 @@ pub enum EvaluationError {
         /// What is wrong there, without any value.
         problem: String,
     },
-    /// A map, filter or reduce met something that is not a list (`type-error`, V4).
+    /// A map, filter or reduce met something that is not a list, or values were put together to one of more than 128
+    /// levels (`type-error`, V4).
     #[error("{path}: {problem}")]
     Type {
         /// The place in the program.

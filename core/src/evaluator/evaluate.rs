@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -157,8 +158,9 @@ impl Evaluator {
         let mut deadline = Deadline::new(&self.env, began, self.limits.timeout);
         let mut flight = Flight::default();
         let mut draw = |count: usize| self.draw(count);
+        let mut answered = None;
         loop {
-            let progress = machine.run(&mut draw);
+            let progress = machine.run(answered.take(), &mut draw);
             for frame in machine.take_cancelled() {
                 flight.cancel(frame);
             }
@@ -168,16 +170,16 @@ impl Evaluator {
                     if matches!(request, Request::Attempt { .. }) {
                         deadline.check(&self.env)?;
                     }
-                    let (frame, mut future) = attempts.begin(request);
+                    let (frame, mut work) = attempts.begin(request);
                     // Many tools answer at once; they need no place among those that do not.
-                    match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
-                        Poll::Ready(input) => machine.supply_at_once(frame, input),
-                        Poll::Pending => flight.add(frame, future),
+                    match poll_fn(|context| Poll::Ready(Pin::new(&mut work).poll(context))).await {
+                        Poll::Ready(input) => answered = Some((frame, input)),
+                        Poll::Pending => flight.add(frame, work),
                     }
                     continue;
                 }
                 Progress::Paused => Some(self.env.pause()),
-                Progress::Idle if flight.is_empty() => return Err(waits_for_itself(machine)),
+                Progress::Idle if flight.is_empty() => return Err(*waits_for_itself(machine)),
                 Progress::Idle => None,
             };
             deadline.check(&self.env)?;
@@ -194,7 +196,7 @@ impl Evaluator {
 }
 
 /// Nothing is under way and nothing can go on. The machine refuses each way to this that is known.
-fn waits_for_itself(machine: &Machine<'_>) -> EvaluationError {
+fn waits_for_itself(machine: &Machine<'_>) -> Box<EvaluationError> {
     machine.invalid(Tree::ROOT, "the evaluation waits for itself".to_owned())
 }
 

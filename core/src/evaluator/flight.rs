@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
-use futures_core::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;
 
+use super::attempt::Work;
 use super::machine::{FrameId, Input};
 
-type Slot<'p> = Arc<Mutex<Option<BoxFuture<'p, Input>>>>;
+type Slot<'p> = Arc<Mutex<Option<Work<'p>>>>;
 
 /// Futures by the frame that asked for them. Dropped with it, all of them end.
 #[derive(Default)]
@@ -32,8 +32,8 @@ impl Future for Leg<'_> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut slot = self.slot.lock();
-        let Some(future) = slot.as_mut() else { return Poll::Ready((self.frame, None)) };
-        let Poll::Ready(input) = future.as_mut().poll(context) else { return Poll::Pending };
+        let Some(work) = slot.as_mut() else { return Poll::Ready((self.frame, None)) };
+        let Poll::Ready(input) = Pin::new(work).poll(context) else { return Poll::Pending };
         *slot = None;
         Poll::Ready((self.frame, Some(input)))
     }
@@ -44,17 +44,17 @@ impl<'p> Flight<'p> {
         self.slots.is_empty()
     }
 
-    pub(super) fn add(&mut self, frame: FrameId, future: BoxFuture<'p, Input>) {
-        let slot: Slot<'p> = Arc::new(Mutex::new(Some(future)));
+    pub(super) fn add(&mut self, frame: FrameId, work: Work<'p>) {
+        let slot: Slot<'p> = Arc::new(Mutex::new(Some(work)));
         self.slots.insert(frame, Arc::clone(&slot));
         self.legs.push(Leg { frame, slot });
     }
 
-    /// Drops the frame's future now, whatever it is doing.
+    /// Drops the frame's work now, whatever it is doing.
     pub(super) fn cancel(&mut self, frame: FrameId) {
         if let Some(slot) = self.slots.remove(&frame) {
-            let future = slot.lock().take();
-            drop(future);
+            let work = slot.lock().take();
+            drop(work);
         }
     }
 

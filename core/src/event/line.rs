@@ -16,7 +16,7 @@ impl fmt::Display for Event {
         // An id may come from a model: it must not break the line.
         let whose = if whose.contains(char::is_control) { whose.escape_debug().to_string() } else { whose };
         let time = format!("{}.{:09}", self.at.as_secs(), self.at.subsec_nanos());
-        write!(formatter, "{time:>14}  {whose:<14} {}", self.kind.name())?;
+        write!(formatter, "{time:>14}  {whose:<18} {}", self.kind.name())?;
         let data = self.data();
         if !data.is_empty() || self.parent_id.is_some() {
             write!(formatter, "{:1$}", "", 18_usize.saturating_sub(self.kind.name().len()))?;
@@ -67,8 +67,8 @@ mod tests {
         let retry = EventKind::ToolRetry { tool: "a \nb".into(), attempt: 1, cause: "foreign", delay_s: 0.5 };
         assert_eq!(
             event(Some("call-1"), retry).to_string(),
-            r#"   0.001500000  run-1/call-1   tool.retry         tool="a \nb" attempt=1 cause=foreign delay_s=0.5 parent=call-9"#
+            r#"   0.001500000  run-1/call-1       tool.retry         tool="a \nb" attempt=1 cause=foreign delay_s=0.5 parent=call-9"#
         );
-        assert_eq!(event(None, EventKind::RunStarted {}).to_string(), "   0.001500000  run-1          run.started");
+        assert_eq!(event(None, EventKind::RunStarted {}).to_string(), "   0.001500000  run-1              run.started");
     }
 }

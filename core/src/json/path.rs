@@ -47,6 +47,20 @@ impl Path {
         self
     }
 
+    /// The place at `rest` in the value at this place.
+    ///
+    /// ```
+    /// use windtunnel_core::json::Path;
+    ///
+    /// let (program, node) = (Path::root().member("program"), Path::root().member("body").element(0));
+    /// assert_eq!(program.append(&node).to_string(), "$.program.body[0]");
+    /// ```
+    #[must_use]
+    pub fn append(mut self, rest: &Self) -> Self {
+        self.segments.extend_from_slice(&rest.segments);
+        self
+    }
+
     /// Goes down to the member `name`.
     pub fn push_member(&mut self, name: impl Into<String>) {
         self.segments.push(Segment::Member(name.into()));

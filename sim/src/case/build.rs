@@ -1,258 +1,92 @@
-//! From typed fields to a case, refusing what no run could make sense of.
+//! From a document to a case, refusing what no run could make sense of.
 
-use std::collections::BTreeMap;
-use std::num::NonZeroU32;
-use std::time::Duration;
-
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use windtunnel_core::executor::{Backoff, BackoffSettings, Decision, RunLimits, ToolCall};
 use windtunnel_core::json::Path;
-use windtunnel_core::tool::{CacheScope, Confirm, RegisterError, Registry, ToolSpec};
 
-use super::always::{Assertion, Each, Expression};
-use super::definition::{Case, CaseCall, CaseTool};
+use super::always::{Assertion, Expression};
+use super::definition::{Case, Kind};
 use super::error::LoadError;
-use super::expectation::Expectation;
-use super::script::{Random, ToolScript, rates};
 use super::text::{Document, Pointing};
-use super::typed;
-use super::wire::{
-    WireAlways, WireApproval, WireBackoff, WireCacheScope, WireCall, WireCase, WireDecision, WireEach, WireExpect,
-    WireKind, WireParameter, WireRandom, WireRunLimits, WireStep, WireTool,
-};
-use crate::script::ScriptedTool;
-
-/// The most attempts that a case can make. None of them need take time, so that the world could not stop them.
-const ATTEMPTS_MAX: u64 = 500_000;
+use super::wire::{WireAlways, WireParameter};
+use super::{calls, program, typed};
+use crate::script::Then;
 
 /// Something that is well formed and still makes no sense.
-struct Refusal {
-    path: Path,
-    problem: String,
+pub(super) struct Refusal {
+    pub(super) path: Path,
+    pub(super) problem: String,
 }
 
 impl Refusal {
-    fn new(path: Path, problem: impl Into<String>) -> Self {
+    pub(super) fn new(path: Path, problem: impl Into<String>) -> Self {
         Self { path, problem: problem.into() }
     }
+
+    pub(super) fn in_document(self, document: &Document<'_>) -> LoadError {
+        document.error(self.path, Pointing::AtValue, self.problem)
+    }
+}
+
+/// What a kind makes of a document.
+pub(super) struct Built {
+    pub(super) id: Option<String>,
+    pub(super) seed: u64,
+    pub(super) assertions: Vec<Assertion>,
+    pub(super) kind: Box<dyn Kind>,
 }
 
 /// Reads one case. Without an id of its own it gets one from `place`, its place in the file.
 pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadError> {
-    if let Some(kind) = typed::text_member(document, "kind").filter(|kind| *kind != "calls") {
-        let path = document.root.clone().member("kind");
-        let problem = format!("cases of kind {kind:?} cannot be run by this version; it knows: calls");
-        return Err(document.error(path, Pointing::AtValue, problem));
-    }
-    let wire: WireCase = typed::typed(document)?;
-    build(wire, document, place).map_err(|refusal| document.error(refusal.path, Pointing::AtValue, refusal.problem))
-}
-
-fn build(wire: WireCase, document: &Document<'_>, place: usize) -> Result<Case, Refusal> {
-    let WireKind::Calls = wire.kind;
-    let root = &document.root;
-    let at = |name: &str| root.clone().member(name);
-    check_calls(&wire.calls, wire.batch, &at("calls"))?;
-    if let Some(expect) = &wire.expect {
-        check_expect(expect, wire.calls.len(), &at("expect"))?;
-    }
-    let tools = tools(wire.tools, &at("tools"))?;
-    check_attempts(&wire.calls, &tools, &at("calls"))?;
-    let backoff = backoff_settings(&wire.backoff);
-    Ok(Case {
-        id: wire.id.unwrap_or_else(|| format!("case-{place}")),
-        place: document.begin.clone(),
-        seed: wire.seed,
-        tools,
-        backoff: Backoff::new(backoff).map_err(|error| Refusal::new(at("backoff"), error.to_string()))?,
-        jitters: backoff.jitter > 0.0,
-        rng: wire.rng.map(|unit| unit.0),
-        limits: limits(wire.run_limits),
-        decisions: decisions(wire.approvals, wire.approval_port, &at("approvals"))?,
-        calls: wire.calls.into_iter().map(call).collect(),
-        is_batch: wire.batch,
-        expectation: wire.expect.map(Expectation::from),
-        assertions: assertions(wire.always, &at("always"))?,
-    })
-}
-
-fn check_calls(calls: &[WireCall], is_batch: bool, path: &Path) -> Result<(), Refusal> {
-    let waits = |call: &WireCall| call.wait_ms.is_some_and(|wait| !wait.0.is_zero());
-    match calls.iter().position(waits).filter(|_| is_batch) {
-        None => Ok(()),
-        Some(index) => {
-            let path = path.clone().element(index).member("wait_ms");
-            Err(Refusal::new(path, "a batch makes all calls at once; remove wait_ms, or batch"))
+    let Built { id, seed, assertions, kind } = match typed::text_member(document, "kind") {
+        Some("calls") => calls::build(document),
+        Some("program") => program::build(document),
+        Some(kind) => {
+            let path = document.root.clone().member("kind");
+            let problem = format!("cases of kind {kind:?} cannot be run by this version; it knows: calls, program");
+            Err(document.error(path, Pointing::AtValue, problem))
         }
-    }
+        None if document.value.get("program").is_some() => program::build(document),
+        None => calls::build(document),
+    }?;
+    let id = id.unwrap_or_else(|| format!("case-{place}"));
+    Ok(Case { id, place: document.begin.clone(), seed, assertions, kind })
 }
 
-fn check_attempts(calls: &[WireCall], tools: &[CaseTool], path: &Path) -> Result<(), Refusal> {
-    let specs = tools.iter().map(|tool| (tool.spec.name.as_str(), tool.spec.retries));
-    let retries: BTreeMap<&str, u32> = specs.collect();
-    let attempts: u64 = calls.iter().map(|call| 1 + u64::from(retries.get(&*call.name).copied().unwrap_or(0))).sum();
-    if attempts <= ATTEMPTS_MAX {
-        return Ok(());
-    }
-    let problem =
-        format!("with their retries the calls could make {attempts} attempts; at most {ATTEMPTS_MAX} are allowed");
-    Err(Refusal::new(path.clone(), problem))
+/// The schemas of parameters, by name.
+pub(super) fn properties(parameters: &IndexMap<String, WireParameter>) -> Map<String, Value> {
+    let property = |parameter: WireParameter| match parameter.type_name() {
+        Some(name) => json!({"type": name}),
+        None => json!({}),
+    };
+    parameters.iter().map(|(name, parameter)| (name.clone(), property(*parameter))).collect()
 }
 
-fn check_expect(expect: &WireExpect, calls: usize, path: &Path) -> Result<(), Refusal> {
-    let results = expect.results.as_ref().map_or(calls, Vec::len);
-    if results == calls {
-        return Ok(());
-    }
-    let problem = format!("{results} results for {calls} calls; give one for each call, {{}} for one of no interest");
-    Err(Refusal::new(path.clone().member("results"), problem))
+pub(super) fn parameters_and_schema(tool: &Path) -> Refusal {
+    Refusal::new(tool.clone().member("schema"), "a tool has either parameters or a schema; remove one of them")
 }
 
-fn backoff_settings(wire: &WireBackoff) -> BackoffSettings {
-    let default = BackoffSettings::default();
-    BackoffSettings {
-        base_s: wire.base_s.unwrap_or(default.base_s),
-        max_s: wire.max_s.unwrap_or(default.max_s),
-        multiplier: wire.multiplier.unwrap_or(default.multiplier),
-        jitter: wire.jitter.unwrap_or(default.jitter),
-    }
-}
-
-fn limits(wire: WireRunLimits) -> RunLimits {
-    let per_kind: BTreeMap<String, NonZeroU32> = wire.per_kind.into_iter().map(|(kind, cap)| (kind, cap.0)).collect();
-    RunLimits { calls_max: wire.max_calls, per_kind }
-}
-
-fn call(wire: WireCall) -> CaseCall {
-    let call = ToolCall { id: wire.id.unwrap_or_default(), name: wire.name, arguments: wire.arguments };
-    CaseCall { call, wait: wire.wait_ms.map_or(Duration::ZERO, |wait| wait.0) }
-}
-
-fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, Refusal> {
-    // The executor's own checks, with the place of what they refuse.
-    let mut registry = Registry::new();
-    let mut tools = Vec::new();
-    for (index, wire) in wire.into_iter().enumerate() {
-        let tool = tool(wire, &path.clone().element(index))?;
-        registry.register(ScriptedTool::new(tool.spec.clone(), [])).map_err(|error| {
-            let member = match error {
-                RegisterError::EmptyName | RegisterError::DuplicateName { .. } => "name",
-                RegisterError::InvalidSchema { .. } => "schema",
-            };
-            Refusal::new(path.clone().element(index).member(member), error.to_string())
-        })?;
-        tools.push(tool);
-    }
-    Ok(tools)
-}
-
-fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
-    let parameters = match (wire.parameters, wire.schema) {
+/// How a step of a script ends.
+pub(super) fn ending<F>(fail: Option<Then<F>>, ok: Option<Value>, step: &Path) -> Result<Then<F>, Refusal> {
+    match (fail, ok) {
         (Some(_), Some(_)) => {
-            let problem = "a tool has either parameters or a schema; remove one of them";
-            return Err(Refusal::new(path.clone().member("schema"), problem));
+            let problem = "an attempt either fails or answers; remove fail or ok";
+            Err(Refusal::new(step.clone().member("ok"), problem))
         }
-        (Some(parameters), None) => {
-            let parameters = parameters.iter().map(|(name, parameter)| (name.clone(), property(*parameter)));
-            object_schema(parameters.collect())
-        }
-        (None, Some(schema)) => schema,
-        (None, None) => object_schema(Map::new()),
-    };
-    for (index, step) in wire.script.iter().enumerate() {
-        check_step(step, &path.clone().member("script").element(index))?;
+        (Some(fail), None) => Ok(fail),
+        (None, ok) => Ok(Then::Answer(ok)),
     }
-    let random = wire.random.map(|random| check_random(random, &path.clone().member("random"))).transpose()?;
-    let defaults = ToolSpec::new(wire.name, wire.description, parameters);
-    let spec = ToolSpec {
-        retries: wire.retries.0,
-        timeout: wire.timeout_s.map(|timeout| timeout.0),
-        kind: wire.kind.unwrap_or_else(|| defaults.kind.clone()),
-        parallel_safe: wire.parallel_safe,
-        once_per_run: wire.once_per_run,
-        confirm: if wire.confirm { Confirm::Always } else { Confirm::Never },
-        cache_ttl: wire.cache_ttl_s.map(|ttl| ttl.0),
-        cache_scope: match wire.cache_scope {
-            WireCacheScope::Run => CacheScope::Run,
-            WireCacheScope::Global => CacheScope::Global,
-        },
-        ..defaults
-    };
-    Ok(CaseTool { spec, script: ToolScript { steps: wire.script.into(), random } })
 }
 
-/// All properties are required, and no others are allowed.
-fn object_schema(properties: Map<String, Value>) -> Value {
-    let required: Vec<&String> = properties.keys().collect();
-    json!({"type": "object", "required": required, "properties": properties, "additionalProperties": false})
-}
-
-fn property(parameter: WireParameter) -> Value {
-    let name = match parameter {
-        WireParameter::String => "string",
-        WireParameter::Integer => "integer",
-        WireParameter::Number => "number",
-        WireParameter::Boolean => "boolean",
-        WireParameter::Array => "array",
-        WireParameter::Object => "object",
-        WireParameter::Any => return json!({}),
-    };
-    json!({"type": name})
-}
-
-fn check_step(step: &WireStep, path: &Path) -> Result<(), Refusal> {
-    if step.fail.is_some() && step.ok.is_some() {
-        let problem = "an attempt either fails or answers; remove fail or ok";
-        return Err(Refusal::new(path.clone().member("ok"), problem));
-    }
-    Ok(())
-}
-
-fn check_random(wire: WireRandom, path: &Path) -> Result<Random, Refusal> {
-    let sum: f64 = rates(&wire.fail).iter().map(|(_, rate)| rate).sum();
-    // Decimals do not always add up to exactly 1.
-    if sum > 1.0 + 1e-9 {
-        return Err(Refusal::new(
-            path.clone().member("fail"),
-            format!("the rates add up to {sum}, which is more than 1"),
-        ));
-    }
-    Ok(Random { rates: wire.fail, delay: wire.delay_ms })
-}
-
-fn decisions(wire: Vec<WireApproval>, port: Option<bool>, path: &Path) -> Result<Option<Vec<Decision>>, Refusal> {
-    let has_port = port.unwrap_or(!wire.is_empty());
-    let decision = |(index, wire): (usize, WireApproval)| {
-        let at = |name: &str| path.clone().element(index).member(name);
-        match wire {
-            WireApproval { decision, reason: Some(_), .. } if decision != WireDecision::Deny => {
-                Err(Refusal::new(at("reason"), "only a denial has a reason"))
-            }
-            WireApproval { decision, edited_arguments: Some(_), .. } if decision != WireDecision::Approve => {
-                Err(Refusal::new(at("edited_arguments"), "only an approval can edit the arguments"))
-            }
-            WireApproval { decision: WireDecision::Approve, edited_arguments, .. } => {
-                Ok(Decision::Approve { edited_arguments })
-            }
-            WireApproval { decision: WireDecision::Deny, reason, .. } => {
-                Ok(Decision::deny(reason.unwrap_or_else(|| "denied".to_owned())))
-            }
-            WireApproval { decision: WireDecision::Pending, .. } => Ok(Decision::Pending),
-        }
-    };
-    let decisions = wire.into_iter().enumerate().map(decision).collect::<Result<Vec<_>, _>>()?;
-    Ok(has_port.then_some(decisions))
-}
-
-fn assertions(wire: Vec<WireAlways>, path: &Path) -> Result<Vec<Assertion>, Refusal> {
-    let assertion = |(index, WireAlways { name, each, that }): (usize, WireAlways)| {
-        let each = each.map(|each| match each {
-            WireEach::Results => Each::Results,
-            WireEach::Events => Each::Events,
-            WireEach::Ledger => Each::Ledger,
-            WireEach::Invocations => Each::Invocations,
-        });
-        let expression = Expression::compile(&that, &Assertion::variables(each))
+/// The assertions over `variables`; `each` of them may be one of their lists.
+pub(super) fn assertions<E: Into<&'static str>>(
+    wire: Vec<WireAlways<E>>,
+    variables: &'static [&'static str],
+    path: &Path,
+) -> Result<Vec<Assertion>, Refusal> {
+    let assertion = |(index, WireAlways { name, each, that }): (usize, WireAlways<E>)| {
+        let each = each.map(Into::into);
+        let expression = Expression::compile(&that, &Assertion::variables(each, variables))
             .map_err(|problem| Refusal::new(path.clone().element(index).member("that"), problem))?;
         Ok(Assertion { name, each, expression })
     };

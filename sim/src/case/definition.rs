@@ -1,17 +1,16 @@
 //! A case that has been loaded and checked.
 
-use std::time::Duration;
+use std::fmt;
 
-use serde_json::{Value, json};
-use windtunnel_core::executor::{Backoff, Decision, RunLimits, ToolCall};
-use windtunnel_core::tool::{CacheScope, Confirm, ToolSpec};
+use serde_json::Value;
+use windtunnel_fixtures::difference::Difference;
 
 use super::always::Assertion;
 use super::error::Place;
-use super::expectation::Expectation;
-use super::script::ToolScript;
+use super::run::CaseRun;
+use crate::Divergence;
 
-/// A case: tools, calls, the rules around them, and what must come out.
+/// A case: tools, what is done with them, and what must come out.
 ///
 /// ```
 /// use windtunnel_sim::case::{Case, Format};
@@ -33,31 +32,39 @@ pub struct Case {
     pub(super) id: String,
     pub(super) place: Place,
     pub(super) seed: u64,
-    pub(super) tools: Vec<CaseTool>,
-    pub(super) backoff: Backoff,
-    /// The backoff's settings ask for a drawn jitter.
-    pub(super) jitters: bool,
-    pub(super) rng: Option<f64>,
-    pub(super) limits: RunLimits,
-    /// What the reviewer decides; `None` for no reviewer.
-    pub(super) decisions: Option<Vec<Decision>>,
-    pub(super) calls: Vec<CaseCall>,
-    pub(super) is_batch: bool,
-    pub(super) expectation: Option<Expectation>,
     pub(super) assertions: Vec<Assertion>,
+    pub(super) kind: Box<dyn Kind>,
 }
 
-#[derive(Debug)]
-pub(super) struct CaseTool {
-    pub(super) spec: ToolSpec,
-    pub(super) script: ToolScript,
-}
+/// What is different from one kind of case to another.
+pub(super) trait Kind: fmt::Debug + Send + Sync {
+    /// Whether other seeds can give other results.
+    fn draws(&self) -> bool;
 
-#[derive(Debug)]
-pub(super) struct CaseCall {
-    pub(super) call: ToolCall,
-    /// How long to wait before the call is made.
-    pub(super) wait: Duration,
+    /// Whether the file says what must come out.
+    fn expects(&self) -> bool;
+
+    /// Whether the case is about a program that is refused.
+    fn expects_refusal(&self) -> bool {
+        false
+    }
+
+    /// Whether what must come out is about the case's own seed only.
+    fn expects_by_seed(&self) -> bool {
+        self.draws()
+    }
+
+    /// Runs the case with a seed, on virtual time.
+    fn run(&self, seed: u64) -> CaseRun;
+
+    /// How a run differs from what must come out.
+    fn differences(&self, run: &CaseRun) -> Vec<Difference>;
+
+    /// The variables that assertions may use.
+    fn variables(&self) -> &'static [&'static str];
+
+    /// The value of one of them.
+    fn variable(&self, name: &str, run: &CaseRun) -> Value;
 }
 
 impl Case {
@@ -76,37 +83,40 @@ impl Case {
         self.seed
     }
 
-    /// Whether other seeds can give other results: something is drawn from a range, by a rate, or as jitter.
+    /// Whether other seeds can give other results: something is drawn from a range, by a rate, as jitter, or as an order.
     pub fn draws(&self) -> bool {
-        let jitter_is_drawn = self.jitters && self.rng.is_none() && self.tools.iter().any(|tool| tool.spec.retries > 0);
-        jitter_is_drawn || self.tools.iter().any(|tool| tool.script.draws())
+        self.kind.draws()
     }
 
     /// Whether anything can make it fail: it expects or asserts something.
     pub fn says_what_must_hold(&self) -> bool {
-        self.expectation.is_some() || !self.assertions.is_empty()
+        self.expects() || !self.assertions.is_empty()
     }
 
-    pub(super) fn tool(&self, name: &str) -> Option<&ToolSpec> {
-        self.tools.iter().map(|tool| &tool.spec).find(|spec| spec.name == name)
+    /// Whether the file says what must come out.
+    pub fn expects(&self) -> bool {
+        self.kind.expects()
     }
-}
 
-/// A tool's policy as JSON, with the names that case files use; what is absent is `null`.
-pub(super) fn spec_to_json(spec: &ToolSpec) -> Value {
-    let seconds = |duration: Option<Duration>| duration.map(|duration| duration.as_secs_f64());
-    json!({
-        "name": spec.name,
-        "kind": spec.kind,
-        "retries": spec.retries,
-        "timeout_s": seconds(spec.timeout),
-        "parallel_safe": spec.parallel_safe,
-        "once_per_run": spec.once_per_run,
-        "confirm": !matches!(spec.confirm, Confirm::Never),
-        "cache_ttl_s": seconds(spec.cache_ttl),
-        "cache_scope": match spec.cache_scope {
-            CacheScope::Run => "run",
-            CacheScope::Global => "global",
-        },
-    })
+    /// Whether it says so of a run with this seed: where something is drawn, it does for its own seed only.
+    pub fn expects_of(&self, seed: u64) -> bool {
+        self.expects() && (seed == self.seed || !self.kind.expects_by_seed())
+    }
+
+    /// Runs the case with a seed, on virtual time.
+    pub fn run(&self, seed: u64) -> CaseRun {
+        self.kind.run(seed)
+    }
+
+    /// Runs the case twice with a seed and compares the traces.
+    ///
+    /// # Errors
+    /// [`Divergence`] with the first event that differs: something does not follow from the seed.
+    pub fn check_determinism(&self, seed: u64) -> Result<CaseRun, Box<Divergence>> {
+        let (first, second) = (self.run(seed), self.run(seed));
+        match Divergence::between(&first.world, &second.world) {
+            None => Ok(first),
+            Some(divergence) => Err(Box::new(divergence)),
+        }
+    }
 }

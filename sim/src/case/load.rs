@@ -20,8 +20,7 @@ impl Case {
     /// # Errors
     /// [`LoadError`] if it cannot be read, holds no case, or something in it is wrong: then the first such thing.
     pub fn load(file: &str) -> Result<Vec<Self>, LoadError> {
-        let format = Format::of_name(file).ok_or_else(|| LoadError::UnknownFormat { file: file.to_owned() })?;
-        let opened = File::open(file).map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
+        let (format, opened) = open(file)?;
         Self::read(file, format, opened)
     }
 
@@ -30,20 +29,7 @@ impl Case {
     /// # Errors
     /// As for [`Case::load`].
     pub fn read(file: &str, format: Format, from: impl Read) -> Result<Vec<Self>, LoadError> {
-        let mut bytes = Vec::new();
-        let read = from.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
-        if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(LoadError::TooLarge { file: file.to_owned(), bytes_max: FILE_BYTES_MAX });
-        }
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(file, format, text),
-            Err(error) => {
-                let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-                let place = Place::of_offset(file, &valid, valid.len());
-                Err(LoadError::invalid(place, None, "the text is not UTF-8"))
-            }
-        }
+        Self::parse(file, format, &text(file, from)?)
     }
 
     /// Reads cases from a text; `file` stands for it in messages.
@@ -67,6 +53,27 @@ impl Case {
         }
         Ok(cases)
     }
+}
+
+/// Opens a file whose name says its format.
+pub(super) fn open(file: &str) -> Result<(Format, File), LoadError> {
+    let format = Format::of_name(file).ok_or_else(|| LoadError::UnknownFormat { file: file.to_owned() })?;
+    let opened = File::open(file).map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
+    Ok((format, opened))
+}
+
+/// The text of a file that is not too large.
+pub(super) fn text(file: &str, from: impl Read) -> Result<String, LoadError> {
+    let mut bytes = Vec::new();
+    let read = from.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(LoadError::TooLarge { file: file.to_owned(), bytes_max: FILE_BYTES_MAX });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        LoadError::invalid(Place::of_offset(file, &valid, valid.len()), None, "the text is not UTF-8")
+    })
 }
 
 #[cfg(test)]
@@ -145,8 +152,8 @@ mod tests {
              0 would let no call run",
         );
         check_refused(
-            &with(r#", "kind": "program", "program": {}"#),
-            "f:1:62: $.kind: cases of kind \"program\" cannot be run by this version; it knows: calls",
+            &with(r#", "kind": "model""#),
+            "f:1:62: $.kind: cases of kind \"model\" cannot be run by this version; it knows: calls, program",
         );
         check_refused(&with(r#", "kind": 7"#), "f:1:62: $.kind: invalid type: integer 7, expected a string");
     }

@@ -1,4 +1,4 @@
-//! Case files: tools, calls and what must come of them, as data.
+//! Case files: tools, what is done with them, and what must come of it, as data.
 //!
 //! A file holds one case or several, as JSON, JSONL or TOML. [`Case::load`] reads it, [`Case::run`] runs a case with a
 //! seed, and [`Case::judge`] holds the run against what the file expects and what it asserts of every run. Whatever is
@@ -8,23 +8,26 @@
 
 mod always;
 mod build;
+mod calls;
 mod definition;
 mod error;
-mod expectation;
 mod load;
-mod play;
+mod program;
 mod run;
 mod script;
 mod suggestion;
 mod text;
 mod typed;
+mod unordered;
 mod verdict;
 mod wire;
 
 pub use always::{AssertionOutcome, Offence};
+pub use calls::{CallsOutcome, FinishedCall};
 pub use definition::Case;
 pub use error::{LoadError, Place};
-pub use run::{CaseRun, FinishedCall};
+pub use program::{ProgramOffence, ProgramOutcome, Tools};
+pub use run::{CaseOutcome, CaseRun};
 pub use text::Format;
 pub use verdict::Verdict;
 pub use windtunnel_fixtures::difference::Difference;

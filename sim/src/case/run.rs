@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use windtunnel_core::BoxError;
 use windtunnel_core::event::Event;
-use windtunnel_core::executor::{LedgerEntry, Outcome, ToolResult};
 
+use super::calls::CallsOutcome;
+use super::program::ProgramOutcome;
 use crate::Run;
 use crate::script::Invocation;
 
@@ -14,27 +15,22 @@ use crate::script::Invocation;
 #[derive(Debug)]
 #[must_use = "a case can have run and still not hold: judge it"]
 pub struct CaseRun {
-    /// The calls in the order of the file; `None` for one that did not finish.
-    pub calls: Vec<Option<FinishedCall>>,
+    /// What came out.
+    pub outcome: CaseOutcome,
     /// The attempts that reached a tool, in order.
     pub invocations: Vec<Invocation>,
-    /// The ledger, in the order the calls finished.
-    pub ledger: Vec<LedgerEntry>,
-    /// How often the reviewer was asked.
-    pub approval_requests: usize,
+    /// A bound that the case came to, for which it was cut off.
+    pub(super) cut_off: Option<String>,
     pub(super) world: Run<Result<(), BoxError>>,
 }
 
-/// A call with its result.
-#[derive(Clone, Debug)]
-pub struct FinishedCall {
-    /// The result.
-    pub result: ToolResult,
-    /// When it was there, since the case began.
-    pub finished: Duration,
-    /// The waits between its attempts, in seconds. `None` where two calls of a batch share an id and a tool, so that
-    /// nobody can tell whose they were.
-    pub delays_s: Option<Vec<f64>>,
+/// What came out, by the case's kind.
+#[derive(Debug)]
+pub enum CaseOutcome {
+    /// Of a case of kind `calls`.
+    Calls(CallsOutcome),
+    /// Of a case of kind `program`.
+    Program(ProgramOutcome),
 }
 
 impl CaseRun {
@@ -61,59 +57,21 @@ impl CaseRun {
     /// Why the case came to no end, if it did not.
     pub fn problem(&self) -> Option<String> {
         match &self.world.outcome {
-            Ok(Ok(())) => None,
+            Ok(Ok(())) => self.cut_off.clone(),
             Ok(Err(error)) => Some(error.to_string()),
             Err(error) => Some(error.to_string()),
         }
     }
-}
 
-impl FinishedCall {
-    /// The call as JSON, with the names that case files use; what is absent is `null`.
-    pub fn to_json(&self) -> Value {
-        let ToolResult { run_id, call_id, tool, outcome, attempts, cached, duration } = &self.result;
-        let error = self.result.error();
-        let approval_id = match outcome {
-            Outcome::Pending { approval_id } => Some(&**approval_id),
-            _ => None,
-        };
-        json!({
-            "tool": &**tool,
-            "call_id": &**call_id,
-            "run_id": &**run_id,
-            "status": self.result.status(),
-            "attempts": attempts,
-            "error": error.map(|error| error.kind.as_str()),
-            "message": error.map(|error| error.message.as_str()),
-            "retryable": error.map(|error| error.retryable),
-            "value": self.result.value(),
-            "approval_id": approval_id,
-            "cached": cached,
-            "delays_s": self.delays_s,
-            "duration_s": duration.as_secs_f64(),
-            "finished_us": self.finished_us(),
-        })
+    /// The variables of assertions that every kind of case has.
+    pub(super) fn variable(&self, name: &str) -> Value {
+        match name {
+            "events" => self.trace().iter().map(|event| serde_json::to_value(event).unwrap_or_default()).collect(),
+            "invocations" => self.invocations.iter().map(invocation_to_json).collect(),
+            "elapsed_ms" => json!(self.elapsed().as_nanos() as f64 / 1e6),
+            _ => Value::Null,
+        }
     }
-
-    /// When the call finished, in microseconds since the case began, rounded.
-    pub fn finished_us(&self) -> u64 {
-        u64::try_from((self.finished.as_nanos() + 500) / 1000).unwrap_or(u64::MAX)
-    }
-}
-
-/// An entry of the ledger as JSON.
-pub(super) fn ledger_entry_to_json(entry: &LedgerEntry) -> Value {
-    json!({
-        "kind": entry.kind,
-        "entry_id": &*entry.entry_id,
-        "run_id": &*entry.run_id,
-        "tool": &*entry.tool,
-        "status": entry.status,
-        "error": entry.error,
-        "cost_usd": entry.cost_usd,
-        "attempts": entry.attempts,
-        "duration_s": entry.duration.as_secs_f64(),
-    })
 }
 
 /// An invocation as JSON.

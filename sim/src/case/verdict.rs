@@ -5,7 +5,8 @@ use windtunnel_fixtures::difference::Difference;
 
 use super::always::{self, AssertionOutcome};
 use super::definition::Case;
-use super::run::CaseRun;
+use super::program::{ProgramOffence, ProgramOutcome};
+use super::run::{CaseOutcome, CaseRun};
 
 /// Whether a run is as its case says.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,8 @@ use super::run::CaseRun;
 pub struct Verdict {
     /// Why the run came to no end.
     pub problem: Option<String>,
+    /// Why the case's program was refused, unless the file expects that.
+    pub refused: Vec<ProgramOffence>,
     /// Where it is not what the file expects.
     pub differences: Vec<Difference>,
     /// What its assertions found.
@@ -20,40 +23,40 @@ pub struct Verdict {
 }
 
 impl Case {
-    /// Whether the file says what must come out.
-    pub fn expects(&self) -> bool {
-        self.expectation.is_some()
-    }
-
-    /// Whether it says so of a run with this seed: where something is drawn, it does for its own seed only.
-    pub fn expects_of(&self, seed: u64) -> bool {
-        self.expectation.is_some() && (seed == self.seed || !self.draws())
-    }
-
-    /// Holds a run against what the file says of it: that it comes to an end, the assertions, and `expect` where that
-    /// is about its seed.
+    /// Holds a run of this case against what the file says of it: that it comes to an end, the assertions, and `expect`
+    /// where that is about its seed.
     pub fn judge(&self, run: &CaseRun) -> Verdict {
-        let expectation = self.expectation.as_ref().filter(|_| self.expects_of(run.seed()));
-        Verdict {
-            problem: run.problem(),
-            differences: expectation.map(|expectation| expectation.compare(run)).unwrap_or_default(),
-            assertions: always::judge(self, run),
+        let refused = match &run.outcome {
+            CaseOutcome::Program(ProgramOutcome::Refused(offences)) if !self.kind.expects_refusal() => offences.clone(),
+            _ => Vec::new(),
+        };
+        let mut verdict = Verdict { problem: run.problem(), refused, differences: Vec::new(), assertions: Vec::new() };
+        // Of a program that was refused by mistake there is nothing else to say.
+        if verdict.refused.is_empty() {
+            if self.expects_of(run.seed()) {
+                verdict.differences = self.kind.differences(run);
+            }
+            let value = |name: &str| self.kind.variable(name, run);
+            verdict.assertions = always::judge(&self.assertions, self.kind.variables(), value);
         }
+        verdict
     }
 }
 
 impl Verdict {
     /// Whether all is well.
     pub fn passed(&self) -> bool {
-        self.problem.is_none() && self.differences.is_empty() && self.assertions.iter().all(AssertionOutcome::holds)
+        let came_out = self.problem.is_none() && self.refused.is_empty() && self.differences.is_empty();
+        came_out && self.assertions.iter().all(AssertionOutcome::holds)
     }
 
     /// Everything that is wrong, for a reader; some failures take several lines.
     pub fn failures(&self) -> Vec<String> {
         let problem = self.problem.iter().map(|problem| format!("the case came to no end: {problem}"));
+        let refused = self.refused.iter().map(|offence| format!("the program was refused: {offence}"));
         let differences = self.differences.iter().map(ToString::to_string);
         let broken = self.assertions.iter().filter(|outcome| !outcome.holds()).map(ToString::to_string);
-        problem.chain(differences).chain(broken).collect()
+        problem.chain(refused).chain(differences).chain(broken).collect()
     }
 
     /// The verdict as JSON.
@@ -71,6 +74,7 @@ impl Verdict {
         json!({
             "passed": self.passed(),
             "problem": self.problem,
+            "refused": self.refused.iter().map(ProgramOffence::to_json).collect::<Value>(),
             "differences": differences.collect::<Value>(),
             "always": self.assertions.iter().map(AssertionOutcome::to_json).collect::<Value>(),
         })

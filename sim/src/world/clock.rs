@@ -66,9 +66,9 @@ impl Time {
     }
 }
 
-/// How often computations may pause at one instant before time moves on. With the evaluator's 256 steps between pauses
-/// that is a million steps.
-const PAUSES_AT_AN_INSTANT_MAX: u32 = 4096;
+/// How often computations may pause at one instant before time moves on. With the evaluator's 1,024 steps between
+/// pauses that is a million steps.
+const PAUSES_AT_AN_INSTANT_MAX: u32 = 1024;
 
 /// What each further pause takes.
 const PAUSE_THAT_TAKES_TIME: Duration = Duration::from_millis(1);

@@ -3,11 +3,18 @@
 use std::time::Duration;
 
 use serde_json::json;
+use windtunnel_core::evaluator::{
+    ErrorKind as ProgramErrorKind, Evaluation, Evaluator, ExecutionPolicy, ParallelFailures, Program, ToolDefinition,
+    ToolFailure,
+};
 use windtunnel_core::executor::{Decision, Executor, LoopEnd, LoopOptions, ToolCall};
 use windtunnel_core::model::{Message, ModelErrorKind, ModelRequest, ModelTransport};
 use windtunnel_core::tool::{ErrorKind, Registry, ToolSpec};
 use windtunnel_sim::World;
-use windtunnel_sim::script::{Failure, Invocations, ScriptedApprovals, ScriptedModel, ScriptedTool, Step, Then};
+use windtunnel_sim::script::{
+    Failure, Invocations, ScriptedApprovals, ScriptedFunction, ScriptedModel, ScriptedProvider, ScriptedTool, Step,
+    Then,
+};
 
 fn spec(name: &str) -> ToolSpec {
     ToolSpec::new(name, "", json!({"type": "object"}))
@@ -102,4 +109,94 @@ fn a_model_calls_tools_and_answers_whole_or_in_pieces() {
         });
         assert_eq!(run.outcome.unwrap(), "Two years.");
     }
+}
+
+/// Evaluates a program that calls `search` so many times, one after another, and collects what comes of each.
+async fn searches(provider: ScriptedProvider, world: &windtunnel_sim::WorldHandle, times: usize) -> Evaluation {
+    let search =
+        json!({"type": "tool_call", "tool": "search", "arguments": {"q": {"type": "literal", "value": "tea"}}});
+    let body = vec![search; times];
+    let program = Program::from_value(&json!({"schema_version": "2.0", "mode": "parallel", "body": body})).unwrap();
+    let policy = ExecutionPolicy { parallel_failures: ParallelFailures::Collect, ..ExecutionPolicy::default() };
+    let limits = windtunnel_core::evaluator::ExecutionLimits {
+        max_concurrency: std::num::NonZeroU64::new(1),
+        timeout: Some(Duration::from_secs(60)),
+        ..Default::default()
+    };
+    Evaluator::new(provider).env(world.env()).policy(policy).limits(limits).evaluate(&program).await
+}
+
+fn search_definition() -> ToolDefinition {
+    let properties = json!({"q": {"type": "string"}}).as_object().unwrap().clone();
+    ToolDefinition::with_properties("search", "Searches.", properties).unwrap()
+}
+
+#[test]
+fn a_programs_tool_does_its_steps_in_order_over_all_calls() {
+    let invocations = Invocations::default();
+    let run = World::new(0).run(|world| {
+        let invocations = invocations.clone();
+        async move {
+            let script = [
+                Step::fail(ToolFailure::execution("down")).after(Duration::from_millis(30)),
+                Step::fail(ToolFailure::timeout()),
+                Step { then: Then::Panic, ..Step::default() },
+                Step { then: Then::Answer(Some(json!(7))), ..Step::default() },
+            ];
+            let search = ScriptedFunction::new(search_definition(), |arguments| Ok(arguments["q"].clone()))
+                .script(script)
+                .delay(Duration::from_millis(10))
+                .log_to(invocations);
+            searches(ScriptedProvider::new(world.env(), [search]), &world, 5).await
+        }
+    });
+    let failed = |kind: ProgramErrorKind| json!({"success": false, "error": kind.as_str()});
+    let mut branches = run.outcome.unwrap().into_value().unwrap();
+    for branch in branches.as_array_mut().unwrap() {
+        branch.as_object_mut().unwrap().remove("message");
+    }
+    let expected = json!([
+        failed(ProgramErrorKind::ToolExecution),
+        failed(ProgramErrorKind::Timeout),
+        failed(ProgramErrorKind::Unclassified),
+        {"success": true, "value": 7},
+        {"success": true, "value": "tea"},
+    ]);
+    assert_eq!((branches, invocations.to_vec().len()), (expected, 5));
+    assert_eq!(run.elapsed, Duration::from_millis(30 + 4 * 10));
+}
+
+#[test]
+fn a_programs_tool_that_hangs_is_ended_by_the_deadline() {
+    let run = World::new(0).run(|world| async move {
+        let hangs =
+            ScriptedFunction::echo(search_definition()).after_script(|_| Step { then: Then::Hang, ..Step::default() });
+        searches(ScriptedProvider::new(world.env(), [hangs]), &world, 1).await
+    });
+    let error = run.outcome.unwrap().into_value().unwrap_err();
+    assert_eq!(error.kind(), Some(ProgramErrorKind::ExecutionLimit));
+    assert_eq!(run.elapsed, Duration::from_secs(60));
+}
+
+#[test]
+fn a_programs_tool_may_draw_from_the_seed_after_its_script() {
+    let elapsed = |seed| {
+        let run = World::new(seed).run(|world| async move {
+            let search = ScriptedFunction::echo(search_definition())
+                .after_script(|env| Step::answer().after(Duration::from_secs_f64(env.unit("latency/search"))));
+            searches(ScriptedProvider::new(world.env(), [search]), &world, 2).await
+        });
+        run.elapsed
+    };
+    assert_eq!(elapsed(1), elapsed(1));
+    assert_ne!(elapsed(1), elapsed(2));
+}
+
+#[test]
+fn of_two_scripted_tools_with_one_name_the_last_counts() {
+    let run = World::new(0).run(|world| async move {
+        let answers = |number: i32| ScriptedFunction::new(search_definition(), move |_| Ok(json!(number)));
+        searches(ScriptedProvider::new(world.env(), [answers(1), answers(2)]), &world, 1).await
+    });
+    assert_eq!(run.outcome.unwrap().into_value().unwrap(), json!([{"success": true, "value": 2}]));
 }

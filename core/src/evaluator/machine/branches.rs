@@ -1,6 +1,6 @@
 //! The expressions of a program's body (V8).
 
-use super::super::datum::Datum;
+use super::super::datum::{Datum, TooDeep};
 use super::super::error::{ErrorKind, EvaluationError};
 use super::super::outcome::{Answer, BranchOutcome};
 use super::super::policy::ParallelFailures;
@@ -66,10 +66,11 @@ impl Branches {
 }
 
 impl<'p> Machine<'p> {
-    pub(super) fn begin_branches(&mut self, id: FrameId, body: Children, mode: Mode) -> Stepped<'p> {
+    pub(super) fn begin_branches(&mut self, id: FrameId, body: Children, mode: Mode) -> Stepped {
         let does_collect = self.policy.parallel_failures == ParallelFailures::Collect;
         if does_collect && mode != Mode::Parallel {
-            return Err(EvaluationError::Policy { path: self.program.path_of(self.frames.get(id).node) });
+            let path = self.program.path_of(self.frames.get(id).node);
+            return Err(Box::new(EvaluationError::Policy { path }));
         }
         // Only the outermost body has the permits: what is inside one of them runs one after another (V6).
         let (order, at_once) = match self.budget.limits().max_concurrency {
@@ -85,26 +86,27 @@ impl<'p> Machine<'p> {
             self.budget.begin_work();
         }
         match (order, body.count) {
-            (_, 0) => Ok(self.end_branches(id)),
+            (_, 0) => self.end_branches(id),
             (Order::Sequential, _) => Ok(Step::Next(self.add_child(id, body.get(0), 0), Input::Enter)),
             (Order::AtOnce, _) => Ok(self.fork(id, Self::parts_of(Children { count: begun, ..body }))),
         }
     }
 
     /// One expression is over; where there is a limit of concurrency, the next can begin.
-    pub(super) fn take_branch(&mut self, id: FrameId, slot: u32, result: Result<Datum, Failure>) -> Step<'p> {
+    pub(super) fn take_branch(&mut self, id: FrameId, slot: u32, result: Result<Datum, Failure>) -> Step {
         let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Step::Wait };
         branches.results[slot as usize] = Some(result);
         branches.over += 1;
         match (branches.over == branches.body.count && !branches.is_failing, branches.order) {
-            (true, Order::Sequential) => self.end_branches(id),
+            // Its own turn, so that its failure is its own.
+            (true, Order::Sequential) => Step::Next(id, Input::Complete),
             (true, Order::AtOnce) => Step::Later(ROUNDS_TO_HEAR, id, Input::Complete),
             (false, _) => self.begin_next_branch(id),
         }
     }
 
     /// A permit is free: the next expression takes it, even where the body is about to fail.
-    pub(super) fn begin_next_branch(&mut self, id: FrameId) -> Step<'p> {
+    pub(super) fn begin_next_branch(&mut self, id: FrameId) -> Step {
         let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Step::Wait };
         if !branches.has_unbegun() {
             return Step::Wait;
@@ -122,30 +124,27 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub(super) fn end_branches(&mut self, id: FrameId) -> Step<'p> {
-        let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Step::Wait };
+    pub(super) fn end_branches(&mut self, id: FrameId) -> Stepped {
+        let node = self.frames.get(id).node;
+        let is_root = self.frames.parent(id).is_none();
+        let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Ok(Step::Wait) };
         let does_collect = branches.does_collect;
         let results = std::mem::take(&mut branches.results).into_iter().flatten();
         if does_collect {
-            let outcomes = results.map(outcome).collect();
-            return self.end_program(id, Answer::Branches(outcomes));
+            let outcomes = Answer::Branches(results.map(outcome).collect());
+            if is_root {
+                return Ok(Step::Done(Box::new(Ok(outcomes))));
+            }
+            let datum = Datum::new(outcomes.into_value()).map_err(|TooDeep| self.too_deep(node))?;
+            return Ok(self.finish(id, datum));
         }
         // Only what is collected fails here.
         let mut values: Vec<Datum> = results.filter_map(Result::ok).collect();
-        match (values.pop(), values.is_empty()) {
-            (Some(only), true) => self.finish(id, only),
-            (last, _) => {
-                let list = values.into_iter().chain(last).map(Datum::into_value).collect();
-                self.end_program(id, Answer::Value(list))
-            }
-        }
-    }
-
-    fn end_program(&mut self, id: FrameId, answer: Answer) -> Step<'p> {
-        match self.frames.parent(id) {
-            None => Step::Done(Ok(answer)),
-            Some(_) => self.finish(id, Datum::from(answer.into_value())),
-        }
+        let datum = match values.len() {
+            1 => values.pop().unwrap_or(Datum::Null),
+            _ => Datum::list(values).map_err(|TooDeep| self.too_deep(node))?,
+        };
+        Ok(self.finish(id, datum))
     }
 }
 

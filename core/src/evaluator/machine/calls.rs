@@ -7,37 +7,49 @@ use serde_json::{Map, Value};
 use super::super::datum::Datum;
 use super::super::definition::ToolDefinition;
 use super::super::error::{EvaluationError, ProviderError, ToolFailure};
-use super::super::syntax::{Children, Node, NodeId, ToolId};
+use super::super::syntax::{Children, Node, NodeId, ToolId, Tree};
 use super::failure::ROUNDS_TO_HEAR;
-use super::frame::{FrameId, State};
+use super::frame::{Frame, FrameId, State, Values};
 use super::interpreter::{Input, Machine, Request, Step, Stepped};
 use super::scope::Scope;
 
 impl<'p> Machine<'p> {
     /// Evaluates arguments in order, one after another.
-    pub(super) fn begin_arguments(&mut self, id: FrameId, arguments: Children) -> Stepped<'p> {
-        self.frames.get_mut(id).state = State::Arguments { values: State::values(arguments), next: 0 };
-        self.advance_arguments(id)
+    pub(super) fn begin_arguments(&mut self, id: FrameId, arguments: Children) -> Stepped {
+        self.advance_arguments(id, arguments, State::values(arguments), 0)
     }
 
     /// Goes on to the next argument that is more than a plain value.
-    pub(super) fn advance_arguments(&mut self, id: FrameId) -> Stepped<'p> {
-        loop {
-            let frame = self.frames.get(id);
-            let State::Arguments { next, .. } = frame.state else { return Ok(Step::Wait) };
-            let arguments = self.arguments_of(frame.node);
-            if next == arguments.count {
-                return self.complete(id);
-            }
+    fn advance_arguments(&mut self, id: FrameId, arguments: Children, mut values: Values, begin: u32) -> Stepped {
+        let Frame { depth, ref scope, .. } = *self.frames.get(id);
+        let mut suspended = None;
+        for next in begin..arguments.count {
             let node = arguments.get(next);
-            let Some(datum) = self.leaf(node, frame.scope.as_deref()) else {
-                return Ok(Step::Next(self.add_child(id, node, next), Input::Enter));
-            };
-            self.budget.use_node(u64::from(frame.depth) + 1)?;
-            if let State::Arguments { values, next } = &mut self.frames.get_mut(id).state {
-                values[*next as usize] = datum;
-                *next += 1;
+            match self.leaf(node, scope.as_deref()) {
+                Some(datum) => {
+                    self.budget.use_node(u64::from(depth) + 1)?;
+                    values[next as usize] = datum;
+                }
+                None => {
+                    suspended = Some((next, node));
+                    break;
+                }
             }
+        }
+        let Some((next, node)) = suspended else { return self.apply(id, values) };
+        self.frames.get_mut(id).state = State::Arguments { values, next };
+        Ok(Step::Next(self.add_child(id, node, next), Input::Enter))
+    }
+
+    /// One argument is known.
+    pub(super) fn take_argument(&mut self, id: FrameId, datum: Datum) -> Stepped {
+        let arguments = self.arguments_of(self.frames.get(id).node);
+        match std::mem::replace(&mut self.frames.get_mut(id).state, State::Entering) {
+            State::Arguments { mut values, next } => {
+                values[next as usize] = datum;
+                self.advance_arguments(id, arguments, values, next + 1)
+            }
+            _ => Ok(Step::Wait),
         }
     }
 
@@ -51,9 +63,9 @@ impl<'p> Machine<'p> {
     }
 
     /// A version 1 function knows its tool before its parameters.
-    pub(super) fn enter_function(&mut self, id: FrameId, tool: ToolId, params: Children) -> Stepped<'p> {
+    pub(super) fn enter_function(&mut self, id: FrameId, tool: ToolId, params: Children) -> Stepped {
         let Some(definition) = &self.definitions[tool.0 as usize] else {
-            return Ok(Step::Request(Request::Definition { frame: id, tool: self.tree.tool(tool) }));
+            return Ok(self.ask(Request::Definition { frame: id, tool: self.tree.tool(tool) }));
         };
         let (given, properties) = (params.count as usize, definition.properties().len());
         // V5
@@ -68,7 +80,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates parameters at once (V4); all plain values have one turn.
-    fn begin_parameters(&mut self, id: FrameId, params: Children) -> Stepped<'p> {
+    fn begin_parameters(&mut self, id: FrameId, params: Children) -> Stepped {
         let values = State::values(params);
         self.frames.get_mut(id).state = State::Parameters { values, waiting: params.count, is_failing: false };
         let tree = self.tree;
@@ -90,7 +102,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The turn of the plain values among a frame's parameters.
-    pub(super) fn take_plain_parameters(&mut self, id: FrameId) -> Step<'p> {
+    pub(super) fn take_plain_parameters(&mut self, id: FrameId) -> Step {
         let mut refused = None;
         for (slot, node) in Self::parts_of(self.arguments_of(self.frames.get(id).node)) {
             let frame = self.frames.get(id);
@@ -111,81 +123,65 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// All parameters are known, or the definition that a call waited for.
+    pub(super) fn complete(&mut self, id: FrameId) -> Stepped {
+        match std::mem::replace(&mut self.frames.get_mut(id).state, State::Entering) {
+            State::Arguments { values, .. } | State::Parameters { values, .. } => self.apply(id, values),
+            _ => Ok(Step::Wait),
+        }
+    }
+
     /// All arguments are known: enters the user function, or calls the tool.
-    pub(super) fn complete(&mut self, id: FrameId) -> Stepped<'p> {
+    fn apply(&mut self, id: FrameId, values: Values) -> Stepped {
         let tree = self.tree;
-        match tree.node(self.frames.get(id).node) {
+        let node = self.frames.get(id).node;
+        match tree.node(node) {
             Node::Call { definition, .. } => {
-                let body = tree.definitions[*definition as usize].body;
-                let values = self.take_values(id);
                 let frame = self.frames.get_mut(id);
                 // The body takes the call's place, at its own depth (V6): a loop by tail calls needs no memory.
-                frame.node = body;
+                frame.node = tree.definitions[*definition as usize].body;
                 frame.depth = 2;
                 frame.call_depth += 1;
                 frame.scope = Some(Scope::new(None, values));
                 Ok(Step::Next(id, Input::Enter))
             }
-            Node::ToolCall { tool, .. } | Node::Function { tool, .. } => {
-                let Some(definition) = self.definitions[tool.0 as usize].clone() else {
-                    return Ok(Step::Request(Request::Definition { frame: id, tool: tree.tool(*tool) }));
-                };
-                self.call(id, *tool, &definition)
-            }
+            Node::ToolCall { tool, .. } | Node::Function { tool, .. } => match &self.definitions[tool.0 as usize] {
+                Some(definition) => {
+                    let arguments = named(tree, node, definition, values);
+                    if let Err(error) = definition.check(&arguments) {
+                        let problem = format!("tool {:?} does not take these arguments: {error}", definition.name());
+                        return Err(self.invalid(node, problem));
+                    }
+                    self.calls += 1;
+                    self.attempt(id, *tool, self.calls, 1, arguments)
+                }
+                None => {
+                    let next = values.len() as u32;
+                    self.frames.get_mut(id).state = State::Arguments { values, next };
+                    Ok(self.ask(Request::Definition { frame: id, tool: tree.tool(*tool) }))
+                }
+            },
             _ => Ok(Step::Wait),
         }
     }
 
-    /// The values that a frame gathered; it is then about to do something else.
-    fn take_values(&mut self, id: FrameId) -> Box<[Datum]> {
-        match std::mem::replace(&mut self.frames.get_mut(id).state, State::Entering) {
-            State::Arguments { values, .. } | State::Parameters { values, .. } => values,
-            _ => Box::default(),
-        }
-    }
-
-    fn call(&mut self, id: FrameId, tool: ToolId, definition: &ToolDefinition) -> Stepped<'p> {
-        let tree = self.tree;
-        let node = self.frames.get(id).node;
-        let values = self.take_values(id);
-        let mut arguments = Map::with_capacity(values.len());
-        for (index, datum) in values.into_iter().enumerate() {
-            let name = match tree.node(node) {
-                Node::ToolCall { names, .. } => tree.name(names[index]),
-                _ => definition.property(index),
-            };
-            arguments.insert(name.to_owned(), datum.into_value());
-        }
-        let arguments = Value::Object(arguments);
-        if let Err(error) = definition.check(&arguments) {
-            let problem = format!("tool {:?} does not take these arguments: {error}", definition.name());
-            return Err(self.invalid(node, problem));
-        }
-        self.calls += 1;
-        self.attempt(id, tool, self.calls, 1, arguments)
-    }
-
-    fn attempt(&mut self, id: FrameId, tool: ToolId, number: u64, attempt: u32, arguments: Value) -> Stepped<'p> {
+    fn attempt(&mut self, id: FrameId, tool: ToolId, number: u64, attempt: u32, arguments: Value) -> Stepped {
         self.budget.use_tool_call()?;
         let tool = self.tree.tool(tool);
         let retry = &self.policy.retry;
         let is_last = attempt >= retry.max_attempts.get() || !retry.covers(tool);
         let kept = (!is_last).then(|| Box::new(arguments.clone()));
         self.frames.get_mut(id).state = State::Calling { number, attempt, arguments: kept };
-        Ok(Step::Request(Request::Attempt { frame: id, tool, number, attempt, arguments }))
+        Ok(self.ask(Request::Attempt { frame: id, tool, number, attempt, arguments }))
     }
 
-    pub(super) fn define(
-        &mut self,
-        id: FrameId,
-        defined: Result<Arc<ToolDefinition>, Box<ProviderError>>,
-    ) -> Stepped<'p> {
+    pub(super) fn define(&mut self, id: FrameId, defined: Result<Arc<ToolDefinition>, Box<ProviderError>>) -> Stepped {
         let tool = self.tool_of(id);
         let name = self.tree.tool(tool);
         let definition = defined.map_err(|error| tool_error(name, *error))?;
         if definition.name() != &**name {
             let problem = format!("the provider gave the definition of {:?} for it", definition.name());
-            return Err(EvaluationError::Tool { tool: Arc::clone(name), failure: ToolFailure::response(problem) });
+            return Err(tool_error(name, ToolFailure::response(problem).into()));
         }
         self.definitions[tool.0 as usize] = Some(definition);
         match self.tree.node(self.frames.get(id).node) {
@@ -194,7 +190,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub(super) fn answer(&mut self, id: FrameId, answered: Result<Datum, Box<ProviderError>>) -> Stepped<'p> {
+    pub(super) fn answer(&mut self, id: FrameId, answered: Result<Datum, Box<ProviderError>>) -> Stepped {
         let error = match answered {
             Ok(datum) => return Ok(self.finish(id, datum)),
             Err(error) => *error,
@@ -206,14 +202,14 @@ impl<'p> Machine<'p> {
             let (cause, retry) = (failure.kind(), &self.policy.retry);
             if retry.retries(tool, *attempt, cause) {
                 let (number, attempt, delay) = (*number, *attempt, retry.delay);
-                return Ok(Step::Request(Request::Rest { frame: id, tool, number, attempt, cause, delay }));
+                return Ok(self.ask(Request::Rest { frame: id, tool, number, attempt, cause, delay }));
             }
         }
         Err(tool_error(tool, error))
     }
 
     /// The next attempt, with the same arguments (V7).
-    pub(super) fn retry(&mut self, id: FrameId) -> Stepped<'p> {
+    pub(super) fn retry(&mut self, id: FrameId) -> Stepped {
         let tool = self.tool_of(id);
         match &mut self.frames.get_mut(id).state {
             State::Calling { number, attempt, arguments } => {
@@ -233,9 +229,22 @@ impl<'p> Machine<'p> {
     }
 }
 
-fn tool_error(tool: &Arc<str>, error: ProviderError) -> EvaluationError {
-    match error {
+/// The arguments of a tool, by name.
+fn named(tree: &Tree, node: NodeId, definition: &ToolDefinition, values: Values) -> Value {
+    let mut arguments = Map::with_capacity(values.len());
+    for (index, datum) in values.into_iter().enumerate() {
+        let name = match tree.node(node) {
+            Node::ToolCall { names, .. } => tree.name(names[index]),
+            _ => definition.property(index),
+        };
+        arguments.insert(name.to_owned(), datum.into_value());
+    }
+    Value::Object(arguments)
+}
+
+fn tool_error(tool: &Arc<str>, error: ProviderError) -> Box<EvaluationError> {
+    Box::new(match error {
         ProviderError::Failed(failure) => EvaluationError::Tool { tool: Arc::clone(tool), failure },
         ProviderError::Interrupted(interrupted) => EvaluationError::Interrupted(interrupted),
-    }
+    })
 }

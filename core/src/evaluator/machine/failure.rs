@@ -18,15 +18,15 @@ const ROUNDS_TO_END: u64 = 1;
 
 impl<'p> Machine<'p> {
     /// An error in a frame ends it, and what it is the only part of.
-    pub(super) fn fail(&mut self, id: FrameId, error: EvaluationError) -> Step<'p> {
+    pub(super) fn fail(&mut self, id: FrameId, error: Box<EvaluationError>) -> Step {
         if error.kind().is_none() {
-            return Step::Done(Err(error));
+            return Step::Done(Box::new(Err(*error)));
         }
         let mut released = Vec::new();
         let mut current = id;
         let step = loop {
             let (frame, parent) = self.take_out(current, &mut released);
-            let Some(parent) = parent else { break Step::Done(Err(error)) };
+            let Some(parent) = parent else { break Step::Done(Box::new(Err(*error))) };
             match &self.frames.get(parent).state {
                 State::Branches(branches) if branches.is_sequential() && !branches.does_collect() => current = parent,
                 State::Parameters { .. } | State::Branches(_) => {
@@ -41,7 +41,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A part of a frame that has parts at once failed.
-    pub(super) fn fail_part(&mut self, id: FrameId, slot: u32, error: EvaluationError) -> Step<'p> {
+    pub(super) fn fail_part(&mut self, id: FrameId, slot: u32, error: Box<EvaluationError>) -> Step {
         let is_first = match &mut self.frames.get_mut(id).state {
             State::Branches(branches) if branches.does_collect() => {
                 let failure = Failure::of(&error);
@@ -57,13 +57,13 @@ impl<'p> Machine<'p> {
             self.turns.add(rounds, child, input);
         }
         if is_first {
-            self.turns.add(1, id, Input::Hear(Box::new(error)));
+            self.turns.add(1, id, Input::Hear(error));
         }
         Step::Wait
     }
 
     /// Cancels all parts of a frame, which then fails.
-    pub(super) fn cancel_parts(&mut self, id: FrameId, error: Box<EvaluationError>) -> Step<'p> {
+    pub(super) fn cancel_parts(&mut self, id: FrameId, error: Box<EvaluationError>) -> Step {
         let waits = self.turns.waits();
         let mut released = Vec::new();
         let mut at_work = 0;

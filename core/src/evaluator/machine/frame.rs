@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::super::datum::Datum;
 use super::super::syntax::{Children, NodeId};
@@ -13,6 +14,9 @@ use super::scope::Scope;
 /// A frame's place among the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::evaluator) struct FrameId(pub(super) u32);
+
+/// The values of arguments: most calls have few, and those take no memory of their own.
+pub(super) type Values = SmallVec<[Datum; 2]>;
 
 /// A node that is being evaluated. Small, since a recursion may keep millions.
 #[derive(Debug)]
@@ -36,9 +40,9 @@ pub(super) enum State {
     /// A conditional's condition.
     Condition,
     /// Arguments that are evaluated one after another: the one at `next`, or the tool's definition when none is left.
-    Arguments { values: Box<[Datum]>, next: u32 },
+    Arguments { values: Values, next: u32 },
     /// Parameters that are evaluated at once: `waiting` of them.
-    Parameters { values: Box<[Datum]>, waiting: u32, is_failing: bool },
+    Parameters { values: Values, waiting: u32, is_failing: bool },
     /// A tool's answer, or the pause before the next attempt. The arguments are kept where one may follow.
     Calling { number: u64, attempt: u32, arguments: Option<Box<Value>> },
     /// The list of a map, filter or reduce.
@@ -55,7 +59,7 @@ pub(super) enum State {
 
 impl State {
     /// Room for the values of `children`, none of them known yet.
-    pub(super) fn values(children: Children) -> Box<[Datum]> {
-        vec![Datum::Null; children.count as usize].into_boxed_slice()
+    pub(super) fn values(children: Children) -> Values {
+        children.iter().map(|_| Datum::Null).collect()
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::budget::Budget;
-use super::super::datum::Datum;
+use super::super::datum::{Datum, LEVELS_MAX};
 use super::super::definition::ToolDefinition;
 use super::super::error::{ErrorKind, EvaluationError, ProviderError};
+use super::super::limits::LimitExceeded;
 use super::super::outcome::Answer;
 use super::super::policy::ExecutionPolicy;
 use super::super::syntax::{Binding, Children, Node, NodeId, Program, Tree};
@@ -21,7 +22,7 @@ use super::scope::Scope;
 use super::turns::Turns;
 
 /// How many steps the machine makes before it pauses, so that a program without tools sees its deadline too (V10).
-const STEPS_AT_ONCE: u32 = 256;
+const STEPS_AT_ONCE: u32 = 1024;
 
 /// Which of the frames that can go on does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,16 +83,18 @@ pub(in crate::evaluator) enum Progress<'p> {
 }
 
 /// What one step leads to.
-pub(super) enum Step<'p> {
+pub(super) enum Step {
     Next(FrameId, Input),
     /// So many rounds later.
     Later(u64, FrameId, Input),
-    Request(Request<'p>),
+    /// To what [`Machine::request`] holds.
+    Request,
     Wait,
-    Done(Result<Answer, EvaluationError>),
+    Done(Box<Result<Answer, EvaluationError>>),
 }
 
-pub(super) type Stepped<'p> = Result<Step<'p>, EvaluationError>;
+/// An error is boxed, so that a step stays small.
+pub(super) type Stepped = Result<Step, Box<EvaluationError>>;
 
 /// One evaluation of one program.
 #[derive(Debug)]
@@ -113,6 +116,8 @@ pub(in crate::evaluator) struct Machine<'p> {
     pub(super) calls: u64,
     /// Frames that were cancelled and may have a request that runs.
     pub(super) cancelled: Vec<FrameId>,
+    /// Here rather than in each step, which is small.
+    request: Option<Request<'p>>,
     steps_left: u32,
 }
 
@@ -138,6 +143,7 @@ impl<'p> Machine<'p> {
             memos: tree.memo_keys.iter().map(|_| Memo::Unknown).collect(),
             calls: 0,
             cancelled: Vec::new(),
+            request: None,
             steps_left: STEPS_AT_ONCE,
         };
         machine.budget.begin_work();
@@ -151,9 +157,17 @@ impl<'p> Machine<'p> {
         &self.budget
     }
 
-    /// Goes on until it needs something. `draw` picks one of so many frames, where the order is drawn.
-    pub(in crate::evaluator) fn run(&mut self, draw: &mut dyn FnMut(usize) -> usize) -> Progress<'p> {
-        while let Some((mut frame, mut input)) = self.turns.take(self.is_drawn().then_some(&mut *draw)) {
+    /// Goes on until it needs something, first with `answered`: the answer to its last request, if it came at once.
+    /// `draw` picks one of so many frames, where the order is drawn.
+    pub(in crate::evaluator) fn run(
+        &mut self,
+        answered: Option<(FrameId, Input)>,
+        draw: &mut dyn FnMut(usize) -> usize,
+    ) -> Progress<'p> {
+        let mut next = answered;
+        while let Some((mut frame, mut input)) =
+            next.take().or_else(|| self.turns.take(self.is_drawn().then_some(&mut *draw)))
+        {
             loop {
                 if self.steps_left == 0 {
                     self.steps_left = STEPS_AT_ONCE;
@@ -171,18 +185,16 @@ impl<'p> Machine<'p> {
                         self.turns.add(rounds, next, with);
                         break;
                     }
-                    Step::Request(request) => return Progress::Request(request),
+                    Step::Request => match self.request.take() {
+                        Some(request) => return Progress::Request(request),
+                        None => break,
+                    },
                     Step::Wait => break,
-                    Step::Done(result) => return Progress::Done(result),
+                    Step::Done(result) => return Progress::Done(*result),
                 }
             }
         }
         Progress::Idle
-    }
-
-    /// Gives a frame what it asked for, at once: it goes on as if it had not waited.
-    pub(in crate::evaluator) fn supply_at_once(&mut self, frame: FrameId, input: Input) {
-        self.turns.add_first(frame, input);
     }
 
     /// Gives a frame what it waited for.
@@ -199,14 +211,14 @@ impl<'p> Machine<'p> {
         std::mem::take(&mut self.cancelled)
     }
 
-    fn step(&mut self, id: FrameId, input: Input) -> Stepped<'p> {
+    fn step(&mut self, id: FrameId, input: Input) -> Stepped {
         match input {
             Input::Enter => self.enter(id),
             Input::PlainParameters => Ok(self.take_plain_parameters(id)),
             Input::Complete => self.resume_complete(id),
             Input::Hear(error) => Ok(Step::Later(1, id, Input::Cancel(error))),
             Input::Cancel(error) => Ok(self.cancel_parts(id, error)),
-            Input::Failed(error) => Ok(self.fail(id, *error)),
+            Input::Failed(error) => Ok(self.fail(id, error)),
             Input::Value { slot, datum } => self.resume(id, slot, datum),
             Input::Defined(defined) => self.define(id, defined),
             Input::Answered(answered) => self.answer(id, answered),
@@ -214,14 +226,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn resume_complete(&mut self, id: FrameId) -> Stepped<'p> {
+    fn resume_complete(&mut self, id: FrameId) -> Stepped {
         match self.frames.get(id).state {
-            State::Branches(_) => Ok(self.end_branches(id)),
+            State::Branches(_) => self.end_branches(id),
             _ => self.complete(id),
         }
     }
 
-    fn enter(&mut self, id: FrameId) -> Stepped<'p> {
+    fn enter(&mut self, id: FrameId) -> Stepped {
         let Frame { node, depth, call_depth, .. } = *self.frames.get(id);
         self.budget.use_node(depth.into())?;
         match self.tree.node(node) {
@@ -250,15 +262,11 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn resume(&mut self, id: FrameId, slot: u32, datum: Datum) -> Stepped<'p> {
+    fn resume(&mut self, id: FrameId, slot: u32, datum: Datum) -> Stepped {
         let frame = self.frames.get_mut(id);
         match &mut frame.state {
             State::Condition => Ok(self.choose(id, &datum)),
-            State::Arguments { values, next } => {
-                values[*next as usize] = datum;
-                *next += 1;
-                self.advance_arguments(id)
-            }
+            State::Arguments { .. } => self.take_argument(id, datum),
             State::Parameters { values, waiting, is_failing } => {
                 values[slot as usize] = datum;
                 *waiting -= 1;
@@ -275,7 +283,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The chosen branch takes the conditional's place.
-    fn choose(&mut self, id: FrameId, condition: &Datum) -> Step<'p> {
+    fn choose(&mut self, id: FrameId, condition: &Datum) -> Step {
         let frame = self.frames.get_mut(id);
         let chosen = match self.tree.node(frame.node) {
             Node::Conditional { parts } if condition.is_true() => Some(parts.get(1)),
@@ -294,7 +302,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates a part of a frame that waits for nothing else.
-    pub(super) fn descend(&mut self, id: FrameId, node: NodeId) -> Stepped<'p> {
+    pub(super) fn descend(&mut self, id: FrameId, node: NodeId) -> Stepped {
         let Frame { depth, ref scope, .. } = *self.frames.get(id);
         match self.leaf(node, scope.as_deref()) {
             Some(datum) => {
@@ -314,7 +322,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Starts parts of a frame at once: the first goes on, the others wait for their turn.
-    pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>) -> Step<'p> {
+    pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>) -> Step {
         for (slot, node) in parts {
             let child = self.add_child(id, node, slot);
             self.turns.add(1, child, Input::Enter);
@@ -336,15 +344,20 @@ impl<'p> Machine<'p> {
     }
 
     /// Hands a frame's value to what it is a part of.
-    pub(super) fn finish(&mut self, id: FrameId, datum: Datum) -> Step<'p> {
+    pub(super) fn finish(&mut self, id: FrameId, datum: Datum) -> Step {
         let (frame, parent) = self.frames.remove(id);
         match parent {
             Some(parent) => {
                 self.end_child(parent);
                 Step::Next(parent, Input::Value { slot: frame.slot, datum })
             }
-            None => Step::Done(Ok(Answer::Value(datum.into_value()))),
+            None => Step::Done(Box::new(Ok(Answer::Value(datum.into_value())))),
         }
+    }
+
+    pub(super) fn ask(&mut self, request: Request<'p>) -> Step {
+        self.request = Some(request);
+        Step::Request
     }
 
     /// A child of `parent` is gone: unless it was the last, there is one less at work.
@@ -359,11 +372,25 @@ impl<'p> Machine<'p> {
         self.budget.limits().max_concurrency.is_some()
     }
 
-    pub(in crate::evaluator) fn invalid(&self, node: NodeId, problem: String) -> EvaluationError {
-        EvaluationError::Invalid { path: self.program.path_of(node), problem }
+    pub(in crate::evaluator) fn invalid(&self, node: NodeId, problem: String) -> Box<EvaluationError> {
+        Box::new(EvaluationError::Invalid { path: self.program.path_of(node), problem })
     }
 
     pub(super) fn parts_of(children: Children) -> impl Iterator<Item = (u32, NodeId)> {
         children.iter().enumerate().map(|(slot, node)| (slot as u32, node))
+    }
+}
+
+impl Machine<'_> {
+    /// A value that a node came to cannot be kept.
+    pub(super) fn too_deep(&self, node: NodeId) -> Box<EvaluationError> {
+        let problem = format!("the value has more than {LEVELS_MAX} levels of lists and objects");
+        Box::new(EvaluationError::Type { path: self.program.path_of(node), problem })
+    }
+}
+
+impl From<LimitExceeded> for Box<EvaluationError> {
+    fn from(limit: LimitExceeded) -> Self {
+        Self::new(limit.into())
     }
 }

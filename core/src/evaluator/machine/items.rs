@@ -1,8 +1,8 @@
 //! Map, filter and reduce: a lambda applied to the items of a list, one after another (V4).
 
-use serde_json::Value;
+use smallvec::smallvec;
 
-use super::super::datum::Datum;
+use super::super::datum::{Datum, TooDeep};
 use super::super::error::EvaluationError;
 use super::super::syntax::{Children, Node, NodeId, Operation};
 use super::frame::{Frame, FrameId, State};
@@ -19,13 +19,13 @@ pub(super) struct Items {
     /// The lambda's body.
     body: NodeId,
     /// What a map or filter has so far.
-    results: Vec<Value>,
+    results: Vec<Datum>,
     /// What a reduce has so far.
     accumulator: Datum,
 }
 
 impl<'p> Machine<'p> {
-    pub(super) fn begin_items(&mut self, id: FrameId, items: Datum) -> Stepped<'p> {
+    pub(super) fn begin_items(&mut self, id: FrameId, items: Datum) -> Stepped {
         let Frame { node, depth, ref scope, .. } = *self.frames.get(id);
         let Node::HigherOrder { operation, parts } = self.tree.node(node) else { return Ok(Step::Wait) };
         let Some(list) = items.as_array() else { return Err(self.not_a_list(node, *operation, *parts, &items)) };
@@ -35,7 +35,7 @@ impl<'p> Machine<'p> {
             let bound = outer.and_then(|binding| scope.as_deref()?.get(binding)).cloned();
             accumulator = bound.or_else(|| self.constant(*initializer)).unwrap_or(Datum::Null);
             if accumulator == Datum::Null {
-                (accumulator, next) = (Datum::from(first.clone()), 1);
+                (accumulator, next) = (Datum::element(first), 1);
             }
         }
         let lambda = parts.get(0);
@@ -43,7 +43,7 @@ impl<'p> Machine<'p> {
         let Node::Lambda { body, .. } = self.tree.node(lambda) else { return Ok(Step::Wait) };
         let items = Items { items, next, operation: *operation, body: *body, results: Vec::new(), accumulator };
         self.frames.get_mut(id).state = State::Items(Box::new(items));
-        Ok(self.next_item(id))
+        self.next_item(id)
     }
 
     fn constant(&self, node: NodeId) -> Option<Datum> {
@@ -53,7 +53,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn not_a_list(&self, node: NodeId, operation: Operation, parts: Children, met: &Datum) -> EvaluationError {
+    fn not_a_list(&self, node: NodeId, operation: Operation, parts: Children, met: &Datum) -> Box<EvaluationError> {
         let name = match operation {
             Operation::Map => "map",
             Operation::Filter => "filter",
@@ -61,46 +61,50 @@ impl<'p> Machine<'p> {
         };
         debug_assert!(matches!(self.tree.node(node), Node::HigherOrder { .. }));
         let problem = format!("{name} needs a list, and its iterable came to {}", met.type_name());
-        EvaluationError::Type { path: self.program.path_of(parts.get(1)), problem }
+        Box::new(EvaluationError::Type { path: self.program.path_of(parts.get(1)), problem })
     }
 
     /// What the lambda made of an item.
-    pub(super) fn take_item(&mut self, id: FrameId, datum: Datum) -> Stepped<'p> {
+    pub(super) fn take_item(&mut self, id: FrameId, datum: Datum) -> Stepped {
         if let State::Items(items) = &mut self.frames.get_mut(id).state {
             match items.operation {
-                Operation::Map => items.results.push(datum.into_value()),
+                Operation::Map => items.results.push(datum),
                 Operation::Filter if datum.is_true() => {
-                    let item = items.items.as_array().and_then(|list| list.get(items.next - 1)).cloned();
-                    items.results.extend(item);
+                    let item = items.items.as_array().and_then(|list| list.get(items.next - 1));
+                    items.results.extend(item.map(Datum::element));
                 }
                 Operation::Filter => {}
                 Operation::Reduce { .. } => items.accumulator = datum,
             }
         }
-        Ok(self.next_item(id))
+        self.next_item(id)
     }
 
     /// Applies the lambda to the next item, or ends.
-    fn next_item(&mut self, id: FrameId) -> Step<'p> {
+    fn next_item(&mut self, id: FrameId) -> Stepped {
         let frame = self.frames.get_mut(id);
         let (depth, call_depth, scope) = (frame.depth, frame.call_depth, frame.scope.clone());
-        let State::Items(items) = &mut frame.state else { return Step::Wait };
+        let State::Items(items) = &mut frame.state else { return Ok(Step::Wait) };
         let Some(item) = items.items.as_array().and_then(|list| list.get(items.next)) else {
             let datum = match items.operation {
                 Operation::Reduce { .. } => std::mem::replace(&mut items.accumulator, Datum::Null),
-                _ => Datum::from(Value::Array(std::mem::take(&mut items.results))),
+                _ => {
+                    let results = std::mem::take(&mut items.results);
+                    let node = frame.node;
+                    Datum::list(results).map_err(|TooDeep| self.too_deep(node))?
+                }
             };
-            return self.finish(id, datum);
+            return Ok(self.finish(id, datum));
         };
-        let item = Datum::from(item.clone());
+        let item = Datum::element(item);
         items.next += 1;
-        let values: Box<[Datum]> = match items.operation {
-            Operation::Reduce { .. } => Box::new([std::mem::replace(&mut items.accumulator, Datum::Null), item]),
-            _ => Box::new([item]),
+        let values = match items.operation {
+            Operation::Reduce { .. } => smallvec![std::mem::replace(&mut items.accumulator, Datum::Null), item],
+            _ => smallvec![item],
         };
         // The lambda is one deeper than the operation, and its body one deeper than the lambda.
         let scope = Some(Scope::new(scope, values));
         let body = Frame { node: items.body, slot: 0, depth: depth + 2, call_depth, scope, state: State::Entering };
-        Step::Next(self.frames.add(Some(id), body), Input::Enter)
+        Ok(Step::Next(self.frames.add(Some(id), body), Input::Enter))
     }
 }

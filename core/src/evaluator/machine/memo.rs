@@ -19,7 +19,7 @@ pub(super) enum Memo {
 }
 
 impl<'p> Machine<'p> {
-    pub(super) fn enter_memo(&mut self, id: FrameId, key: MemoId, expression: NodeId) -> Stepped<'p> {
+    pub(super) fn enter_memo(&mut self, id: FrameId, key: MemoId, expression: NodeId) -> Stepped {
         match &mut self.memos[key.0 as usize] {
             Memo::Known(datum) => {
                 let datum = datum.clone();
@@ -69,7 +69,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The owner has the value: whoever waited has it too.
-    pub(super) fn keep_memo(&mut self, id: FrameId, datum: Datum) -> Step<'p> {
+    pub(super) fn keep_memo(&mut self, id: FrameId, datum: Datum) -> Step {
         if let Node::Memo { key, .. } = self.tree.node(self.frames.get(id).node) {
             let memo = std::mem::replace(&mut self.memos[key.0 as usize], Memo::Known(datum.clone()));
             if let Memo::Evaluated { waiters, .. } = memo {

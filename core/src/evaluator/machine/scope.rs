@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use super::super::datum::Datum;
 use super::super::syntax::Binding;
+use super::frame::Values;
 
 /// The values of a lambda's or a user function's parameters, inside those of the lambda around it.
 #[derive(Debug)]
 pub(super) struct Scope {
     parent: Option<Arc<Self>>,
-    values: Box<[Datum]>,
+    values: Values,
 }
 
 impl Scope {
-    pub(super) fn new(parent: Option<Arc<Self>>, values: Box<[Datum]>) -> Arc<Self> {
+    pub(super) fn new(parent: Option<Arc<Self>>, values: Values) -> Arc<Self> {
         Arc::new(Self { parent, values })
     }
 

@@ -2,10 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::super::datum::LEVELS_MAX;
 use super::document::{Content, Document, EntryId};
-
-/// Levels that a payload may have: serde_json drops and clones values recursively.
-pub(super) const DEPTH_MAX: usize = 128;
 
 /// The value at `root`, or the first place in it that is nested too deep.
 pub(super) fn payload(document: &Document<'_>, root: EntryId) -> Result<Value, EntryId> {
@@ -19,7 +17,7 @@ pub(super) fn payload(document: &Document<'_>, root: EntryId) -> Result<Value, E
             Content::Number(number) => Value::Number(number.clone()),
             Content::String(string) => Value::from(string),
             Content::Array | Content::Object => {
-                if open.len() == DEPTH_MAX {
+                if open.len() == LEVELS_MAX as usize {
                     return Err(entry);
                 }
                 let is_array = matches!(document.content(entry), Content::Array);
@@ -88,11 +86,11 @@ mod tests {
     #[test]
     fn depth_has_an_inclusive_bound() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        let (exact, deep) = (nested(DEPTH_MAX), nested(DEPTH_MAX + 1));
+        let (exact, deep) = (nested(LEVELS_MAX as usize), nested(LEVELS_MAX as usize + 1));
         let bounds = Bounds { depth_max: usize::MAX, ..Bounds::DEFAULT };
         assert!(payload(&Document::parse(&exact, bounds).unwrap(), Document::ROOT).is_ok());
         let document = Document::parse(&deep, bounds).unwrap();
         let refused = payload(&document, Document::ROOT).unwrap_err();
-        assert_eq!(document.text_offset(refused), Some((deep.as_str(), DEPTH_MAX)));
+        assert_eq!(document.text_offset(refused), Some((deep.as_str(), LEVELS_MAX as usize)));
     }
 }

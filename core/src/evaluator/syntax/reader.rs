@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::datum::Datum;
+use super::super::datum::{Datum, LEVELS_MAX};
 use super::document::{Content, Document, EntryId};
 use super::interner::Interner;
 use super::offence::{Offences, ProgramError};
-use super::payload::{DEPTH_MAX, payload};
+use super::payload::payload;
 use super::tree::{Children, Definition, MemoId, Mode, NameId, Node, NodeId, Title, ToolId, Tree, Version};
 use super::wording::{listed, quoted};
 
@@ -198,9 +198,9 @@ impl<'d> Reader<'d> {
     /// Any JSON value.
     pub(super) fn payload(&mut self, entry: EntryId) -> Option<Datum> {
         match payload(self.document, entry) {
-            Ok(value) => Some(Datum::from(value)),
+            Ok(value) => Datum::new(value).ok(),
             Err(too_deep) => {
-                self.offend(too_deep, || format!("nested deeper than the {DEPTH_MAX} levels a value may have"));
+                self.offend(too_deep, || format!("nested deeper than the {LEVELS_MAX} levels a value may have"));
                 None
             }
         }

@@ -6,28 +6,18 @@ use std::sync::{Arc, LazyLock};
 use cel::{Context, Env};
 use serde_json::{Value, json};
 
+use super::Expression;
 use super::cost::Size;
 use super::deep_stack::on_deep_stack;
-use super::variables::{NAMES, bind};
-use super::{Expression, Variables};
-use crate::case::Case;
-use crate::case::run::CaseRun;
+use super::variables::{Variables, bind};
 
 /// Something that always holds.
 #[derive(Debug)]
 pub(in crate::case) struct Assertion {
     pub(in crate::case) name: Option<String>,
-    pub(in crate::case) each: Option<Each>,
+    /// The list whose elements it looks at one by one.
+    pub(in crate::case) each: Option<&'static str>,
     pub(in crate::case) expression: Expression,
-}
-
-/// The list whose elements an assertion looks at one by one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::case) enum Each {
-    Results,
-    Events,
-    Ledger,
-    Invocations,
 }
 
 /// The standard functions, the same for every evaluation.
@@ -38,32 +28,21 @@ const ELEMENT: &str = "it";
 /// How many offending elements are kept.
 const OFFENCES_MAX: usize = 3;
 
-impl Each {
-    pub(in crate::case) fn as_str(self) -> &'static str {
-        match self {
-            Self::Results => "results",
-            Self::Events => "events",
-            Self::Ledger => "ledger",
-            Self::Invocations => "invocations",
-        }
-    }
-}
-
 impl Assertion {
-    /// The variables that it may use.
-    pub(in crate::case) fn variables(each: Option<Each>) -> Vec<&'static str> {
-        each.map(|_| ELEMENT).into_iter().chain(NAMES).collect()
+    /// What an assertion may use of `variables`.
+    pub(in crate::case) fn variables(each: Option<&'static str>, variables: &[&'static str]) -> Vec<&'static str> {
+        each.map(|_| ELEMENT).into_iter().chain(variables.iter().copied()).collect()
     }
 
     fn needs(&self, variable: &str) -> bool {
-        self.expression.mentions(variable) || self.each.is_some_and(|each| each.as_str() == variable)
+        self.expression.mentions(variable) || self.each == Some(variable)
     }
 
     fn judge(&self, variables: &Variables) -> AssertionOutcome {
         let mut outcome = AssertionOutcome {
             name: self.name.clone(),
             that: self.expression.text().to_owned(),
-            each: self.each.map(Each::as_str),
+            each: self.each,
             count: 0,
             offences: Vec::new(),
             offending: 0,
@@ -72,7 +51,7 @@ impl Assertion {
         };
         let judged = match self.each {
             None => self.judge_whole(variables, &mut outcome),
-            Some(each) => self.judge_each(variables, variables.list(each.as_str()), &mut outcome),
+            Some(each) => self.judge_each(variables, variables.list(each), &mut outcome),
         };
         outcome.problem = judged.err();
         outcome
@@ -199,19 +178,23 @@ impl fmt::Display for AssertionOutcome {
     }
 }
 
-/// Judges all assertions of a case over one run.
-pub(in crate::case) fn judge(case: &Case, run: &CaseRun) -> Vec<AssertionOutcome> {
-    let assertions = &case.assertions;
+/// Judges all assertions of a case over one run, whose variables have the values that `value` gives.
+pub(in crate::case) fn judge(
+    assertions: &[Assertion],
+    variables: &'static [&'static str],
+    value: impl Fn(&str) -> Value,
+) -> Vec<AssertionOutcome> {
     if assertions.is_empty() {
         return Vec::new();
     }
-    let variables = Variables::of(case, run, |name| assertions.iter().any(|assertion| assertion.needs(name)));
+    let needed = variables.iter().filter(|name| assertions.iter().any(|assertion| assertion.needs(name)));
+    let variables = Variables::new(needed.map(|name| (*name, value(name))));
     let judged = on_deep_stack(|| assertions.iter().map(|assertion| assertion.judge(&variables)).collect());
     judged.unwrap_or_else(|error| {
         let unjudged = |assertion: &Assertion| AssertionOutcome {
             name: assertion.name.clone(),
             that: assertion.expression.text().to_owned(),
-            each: assertion.each.map(Each::as_str),
+            each: assertion.each,
             count: 0,
             offences: Vec::new(),
             offending: 0,
@@ -225,7 +208,7 @@ pub(in crate::case) fn judge(case: &Case, run: &CaseRun) -> Vec<AssertionOutcome
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Format;
+    use crate::case::{Case, Format};
 
     /// What assertions say of a case whose first call takes two attempts and whose second finds no tool.
     fn judged(always: &Value) -> Vec<AssertionOutcome> {

@@ -7,7 +7,6 @@ mod expression;
 mod names;
 mod variables;
 
-pub(super) use assertion::{Assertion, Each, judge};
+pub(super) use assertion::{Assertion, judge};
 pub use assertion::{AssertionOutcome, Offence};
 pub(super) use expression::Expression;
-pub(super) use variables::Variables;

@@ -6,27 +6,19 @@ use std::sync::Arc;
 use cel::{Context, Env};
 use serde::ser::{Error, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::cost::Size;
-use crate::case::Case;
-use crate::case::definition::spec_to_json;
-use crate::case::run::{CaseRun, FinishedCall, invocation_to_json, ledger_entry_to_json};
 
-/// The names that every assertion may use.
-pub(in crate::case) const NAMES: [&str; 7] =
-    ["results", "events", "ledger", "invocations", "tools", "elapsed_ms", "approval_requests"];
-
-/// The values of [`NAMES`] for one run.
-pub(in crate::case) struct Variables {
+/// The values of variables for one run.
+pub(super) struct Variables {
     values: BTreeMap<&'static str, Value>,
 }
 
 impl Variables {
-    /// Reads those variables that are needed.
-    pub(super) fn of(case: &Case, run: &CaseRun, is_needed: impl Fn(&str) -> bool) -> Self {
-        let names = NAMES.into_iter().filter(|name| is_needed(name));
-        Self { values: names.map(|name| (name, value(name, case, run))).collect() }
+    /// Those variables that are needed.
+    pub(super) fn new(values: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        Self { values: values.into_iter().collect() }
     }
 
     /// The elements of a list variable.
@@ -65,30 +57,6 @@ pub(super) fn bind(context: &mut Context<'_, '_>, name: &str, value: &Value) -> 
     let value = cel::to_value(ForCel(value)).map_err(|error| format!("{name} cannot be shown to CEL: {error}"))?;
     context.add_variable_from_value(name, value);
     Ok(())
-}
-
-fn value(name: &str, case: &Case, run: &CaseRun) -> Value {
-    match name {
-        "results" => {
-            let finished = run.calls.iter().enumerate().filter_map(|(index, call)| Some((index, call.as_ref()?)));
-            finished.map(|(index, call)| result(case, index, call)).collect()
-        }
-        "events" => run.trace().iter().map(|event| serde_json::to_value(event).unwrap_or_default()).collect(),
-        "ledger" => run.ledger.iter().map(ledger_entry_to_json).collect(),
-        "invocations" => run.invocations.iter().map(invocation_to_json).collect(),
-        "tools" => case.tools.iter().map(|tool| (tool.spec.name.clone(), spec_to_json(&tool.spec))).collect(),
-        "elapsed_ms" => json!(run.elapsed().as_nanos() as f64 / 1e6),
-        "approval_requests" => json!(run.approval_requests),
-        _ => Value::Null,
-    }
-}
-
-/// A call with the place it has in the file, and how often its tool may try again.
-fn result(case: &Case, index: usize, call: &FinishedCall) -> Value {
-    let mut result = call.to_json();
-    result["index"] = json!(index);
-    result["retries"] = json!(case.tool(&call.result.tool).map_or(0, |spec| spec.retries));
-    result
 }
 
 /// A JSON value as CEL reads it: integers are signed where they fit, so that arithmetic does not mix two types.

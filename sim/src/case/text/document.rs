@@ -35,9 +35,13 @@ pub(in crate::case) enum Pointing {
 impl Document<'_> {
     /// An error at `path`, which begins with the root.
     pub(in crate::case) fn error(&self, path: Path, pointing: Pointing, problem: impl Into<String>) -> LoadError {
-        let located = self.locate(&path, pointing).map(|offset| self.place(offset));
-        let place = located.unwrap_or_else(|| self.begin.clone());
-        LoadError::invalid(place, Some(path), problem)
+        LoadError::invalid(self.place_of(&path, pointing), Some(path), problem)
+    }
+
+    /// The place of `path`, which begins with the root.
+    pub(in crate::case) fn place_of(&self, path: &Path, pointing: Pointing) -> Place {
+        let located = self.locate(path, pointing).map(|offset| self.place(offset));
+        located.unwrap_or_else(|| self.begin.clone())
     }
 
     fn locate(&self, path: &Path, pointing: Pointing) -> Option<usize> {

@@ -9,4 +9,4 @@ mod toml;
 
 pub(super) use document::{Document, Pointing};
 pub use format::Format;
-pub(super) use split::documents;
+pub(super) use split::{documents, whole};

@@ -40,3 +40,18 @@ pub(in crate::case) fn documents<'t>(
         Format::Toml => Ok(toml::parse(file, text, bounds)?.into_iter().map(whole).collect()),
     }
 }
+
+/// The text of a file as one value. Numbers have kept their identity, and all bounds hold.
+pub(in crate::case) fn whole<'t>(
+    file: &'t str,
+    format: Format,
+    text: &'t str,
+    bounds: Bounds,
+) -> Result<Document<'t>, LoadError> {
+    let value = match format {
+        Format::Json | Format::JsonLines => json::parse(file, text, 1, bounds)?,
+        Format::Toml => toml::parse_whole(file, text, bounds)?,
+    };
+    let begin = Places::new(file, text, 1).at(if format == Format::Toml { 0 } else { json::token_start(text, 0) });
+    Ok(Document { file, value, root: Path::root(), format, text, first_line: 1, begin })
+}

@@ -16,6 +16,21 @@ type Found = (usize, Path, Value);
 
 /// The cases of a file.
 pub(super) fn parse(file: &str, text: &str, bounds: Bounds) -> Result<Vec<Found>, LoadError> {
+    let (value, offsets) = read(file, text, bounds)?;
+    split(value, offsets).map_err(|problem| {
+        let path = Path::root().member(CASES);
+        let offset = locate(text, &path, Pointing::AtName).unwrap_or(0);
+        LoadError::invalid(Place::of_offset(file, text, offset), Some(path), problem)
+    })
+}
+
+/// The whole file as one value.
+pub(super) fn parse_whole(file: &str, text: &str, bounds: Bounds) -> Result<Value, LoadError> {
+    read(file, text, bounds).map(|(value, _)| value)
+}
+
+/// The value of a file, and where its cases begin.
+fn read(file: &str, text: &str, bounds: Bounds) -> Result<(Value, Vec<usize>), LoadError> {
     if text.len() > bounds.bytes_max {
         let problem = format!("{} bytes are more than the {} allowed", text.len(), bounds.bytes_max);
         return Err(LoadError::invalid(Place::of_offset(file, text, 0), None, problem));
@@ -29,12 +44,7 @@ pub(super) fn parse(file: &str, text: &str, bounds: Bounds) -> Result<Vec<Found>
         LoadError::invalid(Place::of_offset(file, text, offset), Some(path), problem)
     };
     let value = table_to_json(table.get_ref(), &Path::root()).map_err(invalid)?;
-    let offsets = case_offsets(table.get_ref());
-    split(value, offsets).map_err(|problem| {
-        let path = Path::root().member(CASES);
-        let offset = locate(text, &path, Pointing::AtName).unwrap_or(0);
-        invalid(Refusal { path, offset, problem: problem.to_owned() })
-    })
+    Ok((value, case_offsets(table.get_ref())))
 }
 
 fn case_offsets(table: &DeTable<'_>) -> Vec<usize> {

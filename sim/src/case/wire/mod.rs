@@ -1,14 +1,13 @@
-//! The fields of a case file, exactly as they are written.
+//! The fields that cases of every kind have, exactly as they are written.
 
-mod case;
-mod expect;
+mod always;
+mod kind;
 mod number;
+mod parameter;
 mod present;
-mod tool;
 
-pub(super) use case::{
-    WireAlways, WireApproval, WireBackoff, WireCall, WireCase, WireDecision, WireEach, WireKind, WireRunLimits,
-};
-pub(super) use expect::{WireExpect, WireInvocation, WireResult};
-pub(super) use number::Delay;
-pub(super) use tool::{WireCacheScope, WireFail, WireParameter, WireRandom, WireRates, WireStep, WireTool};
+pub(super) use always::WireAlways;
+pub(super) use kind::WireKind;
+pub(super) use number::{Attempts, Cap, Delay, Limit, Milliseconds, PositiveSeconds, Rate, Retries, Seconds, Unit};
+pub(super) use parameter::WireParameter;
+pub(super) use present::present;

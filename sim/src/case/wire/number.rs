@@ -1,6 +1,7 @@
 //! Numbers with a unit and a range.
 
 use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use serde::de::value::MapAccessDeserializer;
@@ -26,13 +27,25 @@ pub(in crate::case) struct Unit(pub(in crate::case) f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::case) struct Rate(pub(in crate::case) f64);
 
+/// A duration given in seconds that is some time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::case) struct PositiveSeconds(pub(in crate::case) Duration);
+
 /// A number of retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::case) struct Retries(pub(in crate::case) u32);
 
 /// A cap, which lets at least one call through.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::case) struct Cap(pub(in crate::case) std::num::NonZeroU32);
+pub(in crate::case) struct Cap(pub(in crate::case) NonZeroU32);
+
+/// An inclusive maximum of something that is counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::case) struct Limit(pub(in crate::case) NonZeroU64);
+
+/// A number of attempts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::case) struct Attempts(pub(in crate::case) NonZeroU32);
 
 /// A delay, or the range that each one is drawn from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,23 +89,23 @@ impl<T> Visitor<'_> for NumberVisitor<T> {
 /// Accepts whole numbers in a range.
 struct CountVisitor {
     expecting: &'static str,
-    min: u32,
-    max: u32,
+    min: u64,
+    max: u64,
 }
 
 impl Visitor<'_> for CountVisitor {
-    type Value = u32;
+    type Value = u64;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.expecting)
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<u32, E> {
-        let count = u32::try_from(number).ok().filter(|count| (self.min..=self.max).contains(count));
+    fn visit_u64<E: Error>(self, number: u64) -> Result<u64, E> {
+        let count = Some(number).filter(|count| (self.min..=self.max).contains(count));
         count.ok_or_else(|| E::invalid_value(Unexpected::Unsigned(number), &self.expecting))
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<u32, E> {
+    fn visit_i64<E: Error>(self, number: i64) -> Result<u64, E> {
         match u64::try_from(number) {
             Ok(number) => self.visit_u64(number),
             Err(_) => Err(E::invalid_value(Unexpected::Signed(number), &self.expecting)),
@@ -133,6 +146,15 @@ impl<'de> Deserialize<'de> for Milliseconds {
     }
 }
 
+impl<'de> Deserialize<'de> for PositiveSeconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberVisitor {
+            expecting: "a number of seconds above 0 and up to 31536000 (a year)",
+            accept: |number| duration(number, SECOND).filter(|duration| !duration.is_zero()).map(Self),
+        })
+    }
+}
+
 impl<'de> Deserialize<'de> for Unit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NumberVisitor {
@@ -154,15 +176,36 @@ impl<'de> Deserialize<'de> for Rate {
 impl<'de> Deserialize<'de> for Retries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let expecting = "a whole number from 0 to 10000";
-        deserializer.deserialize_any(CountVisitor { expecting, min: 0, max: 10_000 }).map(Self)
+        let retries = deserializer.deserialize_any(CountVisitor { expecting, min: 0, max: 10_000 })?;
+        // It fits: it is at most the maximum.
+        Ok(Self(u32::try_from(retries).unwrap_or(u32::MAX)))
     }
 }
 
 impl<'de> Deserialize<'de> for Cap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let expecting = "a whole number of at least 1: a cap of 0 would let no call run";
-        let cap = deserializer.deserialize_any(CountVisitor { expecting, min: 1, max: u32::MAX })?;
-        Ok(Self(std::num::NonZeroU32::new(cap).unwrap_or(std::num::NonZeroU32::MIN)))
+        positive_u32(deserializer, expecting).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Attempts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        positive_u32(deserializer, "a whole number of at least 1: the first attempt counts").map(Self)
+    }
+}
+
+fn positive_u32<'de, D: Deserializer<'de>>(deserializer: D, expecting: &'static str) -> Result<NonZeroU32, D::Error> {
+    let count = deserializer.deserialize_any(CountVisitor { expecting, min: 1, max: u32::MAX.into() })?;
+    // It fits: it is from 1 to the maximum.
+    Ok(u32::try_from(count).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN))
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expecting = "a whole number of at least 1; leave a limit out where there is none";
+        let limit = deserializer.deserialize_any(CountVisitor { expecting, min: 1, max: u64::MAX })?;
+        Ok(Self(NonZeroU64::new(limit).unwrap_or(NonZeroU64::MIN)))
     }
 }
 
@@ -272,6 +315,14 @@ mod tests {
         check_refused::<Cap>(
             json!(0),
             "invalid value: integer `0`, expected a whole number of at least 1: a cap of 0 would let no call run",
+        );
+        check_refused::<Limit>(
+            json!(0),
+            "invalid value: integer `0`, expected a whole number of at least 1; leave a limit out where there is none",
+        );
+        check_refused::<PositiveSeconds>(
+            json!(0.0),
+            "invalid value: floating point `0.0`, expected a number of seconds above 0 and up to 31536000 (a year)",
         );
         check_refused::<Delay>(
             json!("1s"),

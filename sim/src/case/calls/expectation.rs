@@ -1,13 +1,14 @@
 //! What must come out, held against what did.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
-use windtunnel_core::json::{Path, canonical};
+use windtunnel_core::json::Path;
 use windtunnel_fixtures::difference::{Difference, differences_at};
 
-use super::run::{CaseRun, FinishedCall, invocation_to_json};
+use super::outcome::{CallsOutcome, FinishedCall};
 use super::wire::{WireExpect, WireInvocation, WireResult};
+use crate::case::run::invocation_to_json;
+use crate::case::unordered::compare_unordered;
+use crate::script::Invocation;
 
 /// How far apart two delays may be, in seconds.
 const DELAY_TOLERANCE_S: f64 = 1e-9;
@@ -56,14 +57,14 @@ fn expected_fields(wire: WireResult) -> Map<String, Value> {
 
 impl Expectation {
     /// The differences, with paths as in the file.
-    pub(super) fn compare(&self, run: &CaseRun) -> Vec<Difference> {
+    pub(super) fn compare(&self, outcome: &CallsOutcome, invocations: &[Invocation]) -> Vec<Difference> {
         let root = || Path::root().member("expect");
         let mut differences = Vec::new();
         for (index, expected) in self.results.iter().flatten().enumerate() {
             let path = root().member("results").element(index);
-            differences.extend(compare_result(path, expected, run.calls.get(index).and_then(Option::as_ref)));
+            differences.extend(compare_result(path, expected, outcome.calls.get(index).and_then(Option::as_ref)));
         }
-        let invocations: Vec<Value> = run.invocations.iter().map(invocation_to_json).collect();
+        let invocations: Vec<Value> = invocations.iter().map(invocation_to_json).collect();
         if let Some(expected) = &self.invocations {
             let (expected, found) = (Value::from(expected.clone()), Value::from(invocations.clone()));
             differences.extend(differences_at(root().member("invocations"), &expected, &found));
@@ -72,8 +73,8 @@ impl Expectation {
             differences.extend(compare_unordered(&root().member("invocations_unordered"), expected, &invocations));
         }
         for (name, expected, found) in [
-            ("ledger_entries", self.ledger_entries, run.ledger.len()),
-            ("approval_requests", self.approval_requests, run.approval_requests),
+            ("ledger_entries", self.ledger_entries, outcome.ledger.len()),
+            ("approval_requests", self.approval_requests, outcome.approval_requests),
         ] {
             if let Some(expected) = expected {
                 differences.extend(differences_at(root().member(name), &json!(expected), &json!(found)));
@@ -113,53 +114,9 @@ fn are_near(expected: &Value, found: &Value) -> bool {
     expected.len() == found.len() && expected.iter().zip(found).all(is_near)
 }
 
-/// Elements that one side has more often than the other.
-fn compare_unordered(path: &Path, expected: &[Value], found: &[Value]) -> Vec<Difference> {
-    let mut counts = BTreeMap::<String, isize>::new();
-    for value in found {
-        *counts.entry(canonical(value)).or_default() += 1;
-    }
-    let mut differences = Vec::new();
-    for (index, value) in expected.iter().enumerate() {
-        let left = counts.entry(canonical(value)).or_default();
-        *left -= 1;
-        if *left < 0 {
-            let path = path.clone().element(index);
-            differences.push(Difference { path, expected: Some(value.clone()), found: None });
-        }
-    }
-    for (index, value) in found.iter().enumerate() {
-        let left = counts.entry(canonical(value)).or_default();
-        if *left > 0 {
-            *left -= 1;
-            let path = path.clone().element(index);
-            differences.push(Difference { path, expected: None, found: Some(value.clone()) });
-        }
-    }
-    differences
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn order_is_no_difference_where_none_is_expected() {
-        let lines = |expected: &[Value], found: &[Value]| -> Vec<String> {
-            let differences = compare_unordered(&Path::root(), expected, found);
-            differences.iter().map(ToString::to_string).collect()
-        };
-        assert!(lines(&[json!(1), json!(2), json!(1)], &[json!(2), json!(1), json!(1)]).is_empty());
-        assert_eq!(
-            lines(&[json!(1), json!(1), json!(3)], &[json!(1), json!(2), json!(2)]),
-            [
-                "$[1]: expected 1, found nothing",
-                "$[2]: expected 3, found nothing",
-                "$[1]: expected nothing, found 2",
-                "$[2]: expected nothing, found 2",
-            ]
-        );
-    }
 
     #[test]
     fn delays_may_differ_by_their_rounding() {

@@ -11,10 +11,11 @@ use windtunnel_core::event::{Event, EventKind};
 use windtunnel_core::executor::{CallContext, Completed, Executor, MemoryCache, MemoryLedger, ToolCall, ToolResult};
 use windtunnel_core::tool::Registry;
 
-use super::definition::Case;
-use super::run::{CaseRun, FinishedCall};
+use super::definition::CallsCase;
+use super::outcome::{CallsOutcome, FinishedCall};
+use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocations, ScriptedApprovals, ScriptedTool};
-use crate::{Divergence, World, WorldHandle};
+use crate::{World, WorldHandle};
 
 /// More values than any case caches.
 const CACHED_MAX: usize = 100_000;
@@ -37,31 +38,18 @@ struct Logged {
 /// More than any case that is accepted can have.
 const EVENTS_MAX: u64 = 5_000_000;
 
-impl Case {
-    /// Runs the case with a seed, on virtual time.
-    pub fn run(&self, seed: u64) -> CaseRun {
+impl CallsCase {
+    pub(super) fn play_with(&self, seed: u64) -> CaseRun {
         let log = Log { calls: Mutex::new(self.calls.iter().map(|_| None).collect()), ..Log::default() };
         let reviewer = self.decisions.clone().map(ScriptedApprovals::new);
         let world = World::new(seed).events_max(EVENTS_MAX).run(|world| self.play(world, &log, reviewer.clone()));
-        CaseRun {
+        let outcome = CallsOutcome {
             calls: self.finished_calls(log.calls.into_inner(), &world.trace),
-            invocations: log.invocations.to_vec(),
             ledger: log.ledger.entries(),
             approval_requests: reviewer.map_or(0, |reviewer| reviewer.requests().len()),
-            world,
-        }
-    }
-
-    /// Runs the case twice with a seed and compares the traces.
-    ///
-    /// # Errors
-    /// [`Divergence`] with the first event that differs: something does not follow from the seed.
-    pub fn check_determinism(&self, seed: u64) -> Result<CaseRun, Box<Divergence>> {
-        let (first, second) = (self.run(seed), self.run(seed));
-        match Divergence::between(&first.world, &second.world) {
-            None => Ok(first),
-            Some(divergence) => Err(Box::new(divergence)),
-        }
+        };
+        let invocations = log.invocations.to_vec();
+        CaseRun { outcome: CaseOutcome::Calls(outcome), invocations, cut_off: None, world }
     }
 
     async fn play(&self, world: WorldHandle, log: &Log, reviewer: Option<ScriptedApprovals>) -> Result<(), BoxError> {
@@ -190,10 +178,17 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::case::Format;
+    use crate::case::{Case, Format};
 
     fn case(value: Value) -> Case {
         Case::parse("f", Format::Json, &value.to_string()).unwrap().remove(0)
+    }
+
+    fn calls_of(run: &CaseRun) -> &[Option<FinishedCall>] {
+        match &run.outcome {
+            CaseOutcome::Calls(outcome) => &outcome.calls,
+            CaseOutcome::Program(_) => &[],
+        }
     }
 
     fn random_tool(name: &str) -> Value {
@@ -205,7 +200,7 @@ mod tests {
     }
 
     fn waits_of(run: &CaseRun, tool: &str) -> Vec<(u32, Vec<f64>)> {
-        let calls = run.calls.iter().flatten().filter(|call| &*call.result.tool == tool);
+        let calls = calls_of(run).iter().flatten().filter(|call| &*call.result.tool == tool);
         calls.map(|call| (call.result.attempts, call.delays_s.clone().unwrap())).collect()
     }
 
@@ -238,7 +233,7 @@ mod tests {
             "calls": [{"name": "a"}, {"name": "a"}, {"name": "a"}],
         }));
         let run = case.run(3);
-        let took: Vec<_> = run.calls.iter().flatten().map(|call| call.result.duration.as_secs_f64()).collect();
+        let took: Vec<_> = calls_of(&run).iter().flatten().map(|call| call.result.duration.as_secs_f64()).collect();
         assert!(took[..2].iter().all(|seconds| (0.1..0.2).contains(seconds)) && took[0] != took[1] && took[2] == 0.0);
     }
 
@@ -249,7 +244,7 @@ mod tests {
         for is_batch in [false, true] {
             let case = case(json!({"tools": [{"name": "a"}, hangs], "calls": calls, "batch": is_batch}));
             let run = case.run(0);
-            let finished: Vec<bool> = run.calls.iter().map(Option::is_some).collect();
+            let finished: Vec<bool> = calls_of(&run).iter().map(Option::is_some).collect();
             assert_eq!(finished, [true, false, is_batch]);
             assert!(run.problem().unwrap().starts_with("nothing is left to happen"));
             assert!(!case.judge(&run).passed());
@@ -271,7 +266,7 @@ mod tests {
         let case = case(json!({"tools": [{"name": "a", "once_per_run": true}], "calls": calls}));
         let run = case.run(0);
         let outcomes: Vec<_> =
-            run.calls.iter().flatten().map(|call| (&*call.result.call_id, call.result.status())).collect();
+            calls_of(&run).iter().flatten().map(|call| (&*call.result.call_id, call.result.status())).collect();
         assert_eq!(outcomes, [("call-1-2", "ok"), ("call-1", "error"), ("call-1-1", "error")]);
     }
 
@@ -281,7 +276,7 @@ mod tests {
         let calls = json!([{"name": "a", "id": "x"}, {"name": "a", "id": "x"}, {"name": "a", "id": "y"}]);
         let case = case(json!({"tools": [tool], "rng": 0.0, "calls": calls, "batch": true}));
         let run = case.run(0);
-        let delays: Vec<_> = run.calls.iter().flatten().map(|call| call.delays_s.clone()).collect();
+        let delays: Vec<_> = calls_of(&run).iter().flatten().map(|call| call.delays_s.clone()).collect();
         assert_eq!(delays, [None, None, Some(vec![])]);
     }
 

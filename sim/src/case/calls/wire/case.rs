@@ -4,18 +4,16 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::number::{Cap, Milliseconds, Unit};
-use super::present::present;
 use super::{WireExpect, WireTool};
+use crate::case::wire::{Cap, Milliseconds, Unit, WireAlways, WireKind, present};
 
 /// A case of kind `calls`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a case (an object)")]
 pub(in crate::case) struct WireCase {
     pub(in crate::case) id: Option<String>,
-    /// Also checked before the rest, since another kind has other fields.
-    #[serde(default)]
-    pub(in crate::case) kind: WireKind,
+    #[serde(rename = "kind")]
+    pub(in crate::case) _kind: Option<WireKind>,
     pub(in crate::case) tools: Vec<WireTool>,
     #[serde(default)]
     pub(in crate::case) backoff: WireBackoff,
@@ -32,14 +30,7 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) batch: bool,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
-    pub(in crate::case) always: Vec<WireAlways>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(in crate::case) enum WireKind {
-    #[default]
-    Calls,
+    pub(in crate::case) always: Vec<WireAlways<WireEach>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -90,14 +81,6 @@ fn no_arguments() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an assertion (an object)")]
-pub(in crate::case) struct WireAlways {
-    pub(in crate::case) name: Option<String>,
-    pub(in crate::case) each: Option<WireEach>,
-    pub(in crate::case) that: String,
-}
-
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::case) enum WireEach {
@@ -105,4 +88,15 @@ pub(in crate::case) enum WireEach {
     Events,
     Ledger,
     Invocations,
+}
+
+impl From<WireEach> for &'static str {
+    fn from(each: WireEach) -> Self {
+        match each {
+            WireEach::Results => "results",
+            WireEach::Events => "events",
+            WireEach::Ledger => "ledger",
+            WireEach::Invocations => "invocations",
+        }
+    }
 }

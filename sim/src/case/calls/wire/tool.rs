@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::number::{Delay, Rate, Retries, Seconds};
-use super::present::present;
+use crate::case::wire::{Delay, Rate, Retries, Seconds, WireParameter, present};
+use crate::script::{Failure, Then};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a tool (an object)")]
@@ -35,18 +35,6 @@ pub(in crate::case) struct WireTool {
 
 fn yes() -> bool {
     true
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub(in crate::case) enum WireParameter {
-    String,
-    Integer,
-    Number,
-    Boolean,
-    Array,
-    Object,
-    Any,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -99,4 +87,29 @@ pub(in crate::case) struct WireRates {
     pub(in crate::case) hang: Rate,
     #[serde(default)]
     pub(in crate::case) panic: Rate,
+}
+
+impl From<WireFail> for Then {
+    fn from(fail: WireFail) -> Self {
+        match fail {
+            WireFail::Foreign => Self::Fail(Failure::Foreign),
+            WireFail::Busy => Self::Fail(Failure::Busy),
+            WireFail::ToolError => Self::Fail(Failure::ToolError),
+            WireFail::Hang => Self::Hang,
+            WireFail::Panic => Self::Panic,
+        }
+    }
+}
+
+impl WireRates {
+    /// The ways to fail with their rates, in the order in which a draw goes through them.
+    pub(in crate::case) fn endings(self) -> [(Then, f64); 5] {
+        [
+            (WireFail::Foreign.into(), self.foreign.0),
+            (WireFail::Busy.into(), self.busy.0),
+            (WireFail::ToolError.into(), self.tool_error.0),
+            (WireFail::Hang.into(), self.hang.0),
+            (WireFail::Panic.into(), self.panic.0),
+        ]
+    }
 }

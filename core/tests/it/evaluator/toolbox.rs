@@ -45,7 +45,9 @@ impl Toolbox {
     /// `add` and `at_most` of `a` and `b`, `echo` of `value`; all at once.
     pub(crate) fn arithmetic() -> Self {
         Self::default()
-            .tool("add", &["a", "b"], Duration::ZERO, |arguments, _| Ok(json!(number(arguments, "a") + number(arguments, "b"))))
+            .tool("add", &["a", "b"], Duration::ZERO, |arguments, _| {
+                Ok(json!(number(arguments, "a") + number(arguments, "b")))
+            })
             .tool("at_most", &["a", "b"], Duration::ZERO, |arguments, _| {
                 Ok(json!(number(arguments, "a") <= number(arguments, "b")))
             })

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use windtunnel_core::tool::ErrorKind;
 
-use super::present::present;
+use crate::case::wire::present;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object of what is expected")]
