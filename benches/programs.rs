@@ -6,13 +6,14 @@
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the real clock")]
 
 use std::hint::black_box;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use windtunnel::BoxFuture;
 use windtunnel::evaluator::{
-    Evaluator, Program, ProviderCall, ProviderError, ToolDefinition, ToolFailure, ToolProvider,
+    Evaluator, ExecutionLimits, Program, ProviderCall, ProviderError, ToolDefinition, ToolFailure, ToolProvider,
 };
 use windtunnel::executor::Executor;
 use windtunnel::tool::{FunctionTool, Registry};
@@ -50,6 +51,39 @@ fn main() {
         );
     }
     reading();
+    #[cfg(target_os = "linux")]
+    pending(&runtime, &direct);
+}
+
+/// What a pending frame takes, of a recursion and of a tree: the greatest resident size grows by it. The recursion is
+/// `f(n) = add(n, f(n))`, in which each level waits for one call; it ends by its limit.
+#[cfg(target_os = "linux")]
+fn pending(runtime: &tokio::runtime::Runtime, evaluator: &Evaluator) {
+    const LEVELS: u32 = 1_000_000;
+    let call = |argument: Value| json!({"type": "call", "function": "f", "arguments": [argument]});
+    let variable = json!({"type": "variable", "name": "n"});
+    let body = json!({"type": "tool_call", "tool": "add", "arguments": {"a": variable, "b": call(variable.clone())}});
+    let recursion = Program::from_value(&json!({
+        "schema_version": "2.0",
+        "definitions": [{"name": "f", "params": ["n"], "body": body}],
+        "body": [call(json!({"type": "literal", "value": 1}))],
+    }))
+    .unwrap();
+    let limits = ExecutionLimits { max_call_depth: NonZeroU64::new(LEVELS.into()), ..ExecutionLimits::default() };
+    for (name, program) in [("a recursion", recursion), ("a tree", chain(LEVELS))] {
+        let before = peak_bytes();
+        black_box(runtime.block_on(evaluator.clone().limits(limits).evaluate(&program)));
+        let bytes = (peak_bytes() - before) as f64 / f64::from(LEVELS);
+        println!("{name} of {LEVELS} levels: {bytes:.0} bytes a pending frame");
+    }
+}
+
+/// The greatest resident size of this process so far.
+#[cfg(target_os = "linux")]
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 /// How fast programs are read and written.

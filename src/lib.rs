@@ -5,7 +5,7 @@
 //!
 //! - [`executor`]: what happens between an agent's decision to call a tool and the result it gets.
 //! - [`tool`] and [`model`]: what agents call.
-//! - [`evaluator`]: programs of tool calls, run under limits and policies.
+//! - [`evaluator`]: programs of tool calls that a model plans in one go, evaluated under limits and policies.
 //! - [`env`](mod@env): the one door to time, chance and identity; production and a world give different ones.
 //! - [`event`]: every step that matters, to assert on.
 //! - [`sim`]: worlds, scripts, and exploring seeds.

@@ -236,3 +236,18 @@ fn a_value_that_is_too_deep_is_not_printed() {
     0.000000000 s of virtual time
     ");
 }
+
+#[test]
+fn the_example_runs_and_crosses_the_limit_that_the_readme_gives() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/program");
+    let read = |name: &str| std::fs::read_to_string(format!("{root}/{name}")).unwrap();
+    let files = [("fibonacci.json", &*read("fibonacci.json")), ("tools.toml", &*read("tools.toml"))];
+    let folder = Folder::new("program_run_example", &files);
+    let run = |options: &[&str]| {
+        folder.run(&[&["program", "run", "fibonacci.json", "--tools", "tools.toml"], options].concat())
+    };
+    assert!(run(&[]).out.starts_with("55\n"));
+    let limited = run(&["--max-tool-calls", "100"]);
+    assert_eq!(limited.code, Some(1));
+    assert!(limited.out.contains("the limit of 100 tool_calls is crossed"), "{}", limited.out);
+}

@@ -141,7 +141,7 @@ impl<'p> Machine<'p> {
                 // The body takes the call's place, at its own depth (V6): a loop by tail calls needs no memory.
                 frame.node = tree.definitions[*definition as usize].body;
                 frame.depth = 2;
-                frame.call_depth += 1;
+                frame.call_depth = frame.call_depth.saturating_add(1);
                 frame.scope = Some(Scope::new(None, values));
                 Ok(Step::Next(id, Input::Enter))
             }

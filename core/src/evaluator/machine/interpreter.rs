@@ -171,7 +171,8 @@ impl<'p> Machine<'p> {
             loop {
                 if self.steps_left == 0 {
                     self.steps_left = STEPS_AT_ONCE;
-                    self.turns.add_first(frame, input);
+                    // Siblings have their turn, even beside a loop without an end.
+                    self.turns.add(1, frame, input);
                     return Progress::Paused;
                 }
                 self.steps_left -= 1;
@@ -321,7 +322,7 @@ impl<'p> Machine<'p> {
         self.frames.add(Some(id), child)
     }
 
-    /// Starts parts of a frame at once: the first goes on, the others wait for their turn.
+    /// Begins parts of a frame at once: each has its turn in the next round.
     pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>) -> Step {
         for (slot, node) in parts {
             let child = self.add_child(id, node, slot);

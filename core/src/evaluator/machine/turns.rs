@@ -29,11 +29,6 @@ impl Turns {
         self.now.is_empty() && self.later.is_empty()
     }
 
-    /// Before everybody else, in this round.
-    pub(super) fn add_first(&mut self, frame: FrameId, input: Input) {
-        self.now.push_front((frame, input));
-    }
-
     /// After everybody else who is known by now, `rounds` after this one.
     pub(super) fn add(&mut self, rounds: u64, frame: FrameId, input: Input) {
         if rounds == 0 {

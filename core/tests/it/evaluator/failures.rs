@@ -128,6 +128,19 @@ async fn a_branch_that_fails_ends_what_it_began_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_loop_without_an_end_does_not_keep_its_siblings_from_their_turn() {
+    // V8
+    let toolbox = Toolbox::default().tool("bad", &[], Duration::ZERO, |_, _| Err(ToolFailure::execution("no")));
+    let program = json!({
+        "schema_version": "2.0", "mode": "parallel",
+        "definitions": [{"name": "f", "body": {"type": "call", "function": "f"}}],
+        "body": [{"type": "call", "function": "f"}, {"type": "tool_call", "tool": "bad"}],
+    });
+    let evaluation = crate::rig::finish_within(1_000, toolbox.evaluate(program)).unwrap();
+    assert_eq!(evaluation.into_value().unwrap_err().kind(), Some(ErrorKind::ToolExecution));
+}
+
+#[tokio::test]
 async fn failures_are_collected_in_parallel_programs_only() {
     // V8
     let evaluation = Toolbox::arithmetic().under(single(value(json!(1))), collect()).await;
