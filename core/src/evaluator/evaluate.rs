@@ -200,7 +200,8 @@ fn waits_for_itself(machine: &Machine<'_>) -> Box<EvaluationError> {
     machine.invalid(Tree::ROOT, "the evaluation waits for itself".to_owned())
 }
 
-/// Waits for a future to land, for the pause to end, or for the deadline. Gives all that have landed, in order.
+/// Waits for a future to land, and for the pause to end or, without one, for the deadline. Gives all that have landed, in
+/// order.
 async fn wait(
     flight: &mut Flight<'_>,
     deadline: &mut Deadline,
@@ -211,12 +212,12 @@ async fn wait(
         while let Poll::Ready(one) = flight.poll_landed(context) {
             landed.push(one);
         }
-        // What is ready at the very deadline counts.
-        let is_over = !landed.is_empty() || pause.as_mut().is_some_and(|pause| pause.as_mut().poll(context).is_ready());
-        if is_over {
-            return Poll::Ready(Ok(landed));
+        // What is ready at the very deadline counts, and so does what can go on then.
+        match &mut pause {
+            _ if !landed.is_empty() => Poll::Ready(Ok(landed)),
+            Some(pause) => pause.as_mut().poll(context).map(|()| Ok(landed)),
+            None => deadline.poll(context).map(Err),
         }
-        deadline.poll(context).map(Err)
     })
     .await
 }

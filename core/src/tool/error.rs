@@ -194,8 +194,9 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    pub(crate) fn new(error: BoxError) -> Self {
-        Self { error }
+    /// Control flow that a provider of tools raises itself; an executor finds it in what its tools return.
+    pub fn new(error: impl Into<BoxError>) -> Self {
+        Self { error: error.into() }
     }
 
     /// The control-flow error itself.
