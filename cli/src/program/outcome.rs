@@ -120,7 +120,7 @@ impl Outcome {
             "value": value,
             "branches": branches.map(|branches| branches.iter().map(BranchOutcome::to_json).collect::<Vec<_>>()),
             "error": error,
-            "consumption": self.consumption().map(consumption_to_json),
+            "consumption": self.consumption().map(Consumption::to_json),
             "elapsed_ms": self.elapsed.as_nanos() as f64 / 1e6,
         })
     }
@@ -209,16 +209,5 @@ fn error_to_json(error: &EvaluationError) -> Value {
         "message": error.to_string(),
         "resource": limit.map(|limit| limit.resource.as_str()),
         "limit": limit.map(|limit| limit.limit.clone()),
-    })
-}
-
-fn consumption_to_json(consumption: &Consumption) -> Value {
-    let Consumption { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = consumption;
-    json!({
-        "nodes": nodes,
-        "tool_calls": tool_calls,
-        "peak_depth": peak_depth,
-        "peak_call_depth": peak_call_depth,
-        "peak_concurrency": peak_concurrency,
     })
 }

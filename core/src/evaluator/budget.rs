@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU64;
 
+use serde_json::{Value, json};
+
 use super::limits::{ExecutionLimits, LimitExceeded, Resource};
 
 /// What an evaluation used.
@@ -18,6 +20,20 @@ pub struct Consumption {
     /// The most operations at work at once. One that waits for the operations inside it is not at work, and a plain value
     /// among parameters is no work of its own.
     pub peak_concurrency: u64,
+}
+
+impl Consumption {
+    /// An object with a member for each count.
+    pub fn to_json(&self) -> Value {
+        let Self { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = self;
+        json!({
+            "nodes": nodes,
+            "tool_calls": tool_calls,
+            "peak_depth": peak_depth,
+            "peak_call_depth": peak_call_depth,
+            "peak_concurrency": peak_concurrency,
+        })
+    }
 }
 
 /// Counts what one evaluation uses, and refuses what would cross a limit.

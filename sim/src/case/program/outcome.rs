@@ -1,7 +1,7 @@
 //! What came of a program.
 
 use serde_json::{Value, json};
-use windtunnel_core::evaluator::{Answer, BranchOutcome, Consumption, Evaluation, EvaluationError};
+use windtunnel_core::evaluator::{Answer, BranchOutcome, Evaluation, EvaluationError};
 
 use super::offence::ProgramOffence;
 
@@ -82,15 +82,7 @@ impl ProgramOutcome {
 
     /// What it used, as JSON.
     pub fn consumption_to_json(&self) -> Value {
-        let used = self.evaluation().map(|evaluation| evaluation.consumption).unwrap_or_default();
-        let Consumption { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = used;
-        json!({
-            "nodes": nodes,
-            "tool_calls": tool_calls,
-            "peak_depth": peak_depth,
-            "peak_call_depth": peak_call_depth,
-            "peak_concurrency": peak_concurrency,
-        })
+        self.evaluation().map(|evaluation| evaluation.consumption).unwrap_or_default().to_json()
     }
 
     /// The outcomes of branches where failures are collected; what is absent is `null`.
