@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use windtunnel_core::evaluator::{Answer, BranchOutcome, Consumption, Evaluation};
+use windtunnel_core::evaluator::{Answer, BranchOutcome, Evaluation};
 use windtunnel_sim::case::{Case, CaseOutcome, CaseRun, FinishedCall, ProgramOutcome, Verdict};
 
 use crate::arguments::{Format, ReplayOptions};
@@ -106,12 +106,7 @@ fn write_program(outcome: &ProgramOutcome, verdict: &Verdict, out: &mut impl Wri
             None => writeln!(out, "result: {error}")?,
         },
     }
-    let Consumption { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = consumption;
-    writeln!(
-        out,
-        "used: {nodes} nodes, {tool_calls} tool calls, depth {peak_depth}, call depth {peak_call_depth}, \
-         {peak_concurrency} at once"
-    )
+    writeln!(out, "used: {consumption}")
 }
 
 fn seconds(duration: std::time::Duration) -> String {

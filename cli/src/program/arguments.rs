@@ -25,7 +25,7 @@ Exit codes:
 
 const EXIT_CODES_OF_RUN: &str = "\
 Exit codes:
-  0    the program came to a value; with --parallel-failures collect, every branch did
+  0    the program came to a value; with --parallel-failures collect, every expression of the body did
   1    it failed, or came to no end; with --parallel-failures collect, a branch failed
   2    wrong arguments, or a file that cannot be read as a program or as tools
   130  interrupted
@@ -35,6 +35,8 @@ Time is virtual: a tool that takes an hour takes none of yours. The same seed gi
 /// What a program may evaluate, unless it is said: it may come from a model, and never end by itself.
 pub(super) const NODES_DEFAULT: NonZeroU64 = NonZeroU64::new(5_000_000).unwrap();
 pub(super) const TOOL_CALLS_DEFAULT: NonZeroU64 = NonZeroU64::new(500_000).unwrap();
+/// About 256 MiB: one large value can be named many times.
+pub(super) const BYTES_DEFAULT: NonZeroU64 = NonZeroU64::new(256 * 1024 * 1024).unwrap();
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProgramCommand {
@@ -100,22 +102,25 @@ pub(crate) struct RunOptions {
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitOptions {
     /// The most nodes to evaluate: a lambda's or a function's body counts each time
-    #[arg(long, value_name = "N", default_value_t = NODES_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = NODES_DEFAULT, value_parser = at_least_one, allow_negative_numbers = true)]
     pub(super) max_nodes: NonZeroU64,
     /// How deep a node may stand in the program, from 1
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     max_depth: Option<NonZeroU64>,
     /// The most user functions active at once, one in the other
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     max_call_depth: Option<NonZeroU64>,
     /// The most attempts of tools
-    #[arg(long, value_name = "N", default_value_t = TOOL_CALLS_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = TOOL_CALLS_DEFAULT, value_parser = at_least_one, allow_negative_numbers = true)]
     pub(super) max_tool_calls: NonZeroU64,
     /// The most expressions of the body to evaluate at once
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     max_concurrency: Option<NonZeroU64>,
+    /// The most bytes of values, about, to copy into lists and arguments
+    #[arg(long, value_name = "N", default_value_t = BYTES_DEFAULT, value_parser = at_least_one, allow_negative_numbers = true)]
+    pub(super) max_bytes: NonZeroU64,
     /// How long it may take, in virtual time
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 }
 
@@ -123,10 +128,10 @@ pub(super) struct LimitOptions {
 #[command(next_help_heading = "When tools fail")]
 pub(super) struct PolicyOptions {
     /// How many attempts one call may make, of a tool that is --idempotent
-    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN)]
+    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, value_parser = attempts, allow_negative_numbers = true)]
     max_attempts: NonZeroU32,
     /// The wait before each further attempt
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds, allow_negative_numbers = true)]
     retry_delay: Duration,
     /// A tool that may be tried again; can be given several times
     #[arg(long, value_name = "TOOL")]
@@ -145,7 +150,7 @@ enum Failures {
     Collect,
 }
 
-/// The kinds of error that an attempt of a scripted tool can end with.
+/// The kinds of error that an attempt can end with.
 const RETRYABLE: [ErrorKind; 6] = [
     ErrorKind::ToolExecution,
     ErrorKind::Timeout,
@@ -154,6 +159,14 @@ const RETRYABLE: [ErrorKind; 6] = [
     ErrorKind::ProviderResponse,
     ErrorKind::AstValidation,
 ];
+
+fn at_least_one(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| "give a whole number of at least 1".to_owned())
+}
+
+fn attempts(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| "give a whole number of at least 1, and below 2^32".to_owned())
+}
 
 fn retryable() -> impl TypedValueParser<Value = ErrorKind> {
     PossibleValuesParser::new(RETRYABLE.map(ErrorKind::as_str)).try_map(|name| {
@@ -170,6 +183,7 @@ impl LimitOptions {
             max_call_depth: self.max_call_depth,
             max_tool_calls: Some(self.max_tool_calls),
             max_concurrency: self.max_concurrency,
+            max_bytes: Some(self.max_bytes),
             timeout: self.timeout,
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use windtunnel_core::evaluator::{Answer, BranchOutcome, Consumption, Evaluation, EvaluationError};
 use windtunnel_sim::WorldError;
 
-use super::arguments::{LimitOptions, NODES_DEFAULT, TOOL_CALLS_DEFAULT};
+use super::arguments::{BYTES_DEFAULT, LimitOptions, NODES_DEFAULT, TOOL_CALLS_DEFAULT};
 use crate::printable;
 use crate::style::Style;
 
@@ -88,7 +88,7 @@ impl Outcome {
             writeln!(out, "{} {}", style.bad("FAILED"), printable::line(&problem))?;
         }
         if let Some(consumption) = self.consumption() {
-            write_consumption(consumption, out)?;
+            writeln!(out, "used: {}", consumption)?;
             self.write_elapsed(out)?;
             return write_defaults(consumption, limits, style, out);
         }
@@ -180,20 +180,12 @@ fn write_result(result: &Result<Answer, EvaluationError>, style: Style, out: &mu
     }
 }
 
-fn write_consumption(consumption: &Consumption, out: &mut impl Write) -> io::Result<()> {
-    let Consumption { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = consumption;
-    writeln!(
-        out,
-        "used: {nodes} nodes, {tool_calls} tool calls, depth {peak_depth}, call depth {peak_call_depth}, \
-         {peak_concurrency} at once"
-    )
-}
-
 /// Tells whose limit it was, if it was nobody's.
 fn write_defaults(used: &Consumption, limits: &LimitOptions, style: Style, out: &mut impl Write) -> io::Result<()> {
     for (option, used, limit, default) in [
         ("--max-nodes", used.nodes, limits.max_nodes, NODES_DEFAULT),
         ("--max-tool-calls", used.tool_calls, limits.max_tool_calls, TOOL_CALLS_DEFAULT),
+        ("--max-bytes", used.bytes, limits.max_bytes, BYTES_DEFAULT),
     ] {
         if limit == default && used > limit.get() {
             writeln!(out, "{}", style.faint(&format!("{limit} is the default of {option}: give more to go on")))?;

@@ -207,7 +207,7 @@ fn a_replay_shows_the_events_the_result_and_what_was_used() {
     let summary: Value = serde_json::from_str(ended.out.lines().last().unwrap()).unwrap();
     assert_snapshot!(format!("{}\n{}", summary["result"], summary["consumption"]), @r#"
     {"status":"ok","value":[{"success":true,"value":{"key":"x","found":true}},{"success":false,"error":"tool-execution","message":"tool \"negate\": no stock"}],"error":null,"message":null,"resource":null,"limit":null}
-    {"nodes":5,"tool_calls":2,"peak_depth":3,"peak_call_depth":0,"peak_concurrency":2}
+    {"nodes":5,"tool_calls":2,"bytes":217,"peak_depth":3,"peak_call_depth":0,"peak_concurrency":2}
     "#);
 }
 

@@ -115,6 +115,7 @@ fn help_of_program_run() {
           --max-call-depth <N>   The most user functions active at once, one in the other
           --max-tool-calls <N>   The most attempts of tools [default: 500000]
           --max-concurrency <N>  The most expressions of the body to evaluate at once
+          --max-bytes <N>        The most bytes of values, about, to copy into lists and arguments [default: 268435456]
           --timeout <SECONDS>    How long it may take, in virtual time
 
     When tools fail:
@@ -125,7 +126,7 @@ fn help_of_program_run() {
           --parallel-failures <WHAT>  What the failure of one expression of a parallel program does: fail the program, or only its own branch [default: raise] [possible values: raise, collect]
 
     Exit codes:
-      0    the program came to a value; with --parallel-failures collect, every branch did
+      0    the program came to a value; with --parallel-failures collect, every expression of the body did
       1    it failed, or came to no end; with --parallel-failures collect, a branch failed
       2    wrong arguments, or a file that cannot be read as a program or as tools
       130  interrupted

@@ -53,7 +53,7 @@ fn a_value_is_printed_with_what_it_took() {
 fn json_is_one_object() {
     let ended = run("program_run_json", COUNTS_DOWN, &["--format", "json", "--seed", "7"]);
     assert_eq!((ended.code, &*ended.err), (Some(0), ""));
-    assert_snapshot!(ended.out, @r#"{"type":"summary","file":"program.json","seed":7,"status":"ok","passed":true,"value":"done","branches":null,"error":null,"consumption":{"nodes":32,"tool_calls":7,"peak_depth":5,"peak_call_depth":4,"peak_concurrency":1},"elapsed_ms":30.0}"#);
+    assert_snapshot!(ended.out, @r#"{"type":"summary","file":"program.json","seed":7,"status":"ok","passed":true,"value":"done","branches":null,"error":null,"consumption":{"nodes":32,"tool_calls":7,"bytes":1084,"peak_depth":5,"peak_call_depth":4,"peak_concurrency":1},"elapsed_ms":30.0}"#);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn failures_of_branches_can_be_collected() {
     assert_eq!(ended.code, Some(1));
     assert_snapshot!(ended.out, @r#"
     FAILED provider-response: tool "down": the script says so
-    used: 4 nodes, 3 tool calls, depth 2, call depth 0, 3 at once
+    used: 4 nodes, 3 tool calls, depth 2, call depth 0, 2 at once
     0.000000000 s of virtual time
     "#);
     let ended = run("program_run_collect", &program, &["--parallel-failures", "collect"]);
@@ -199,11 +199,11 @@ fn failures_of_branches_can_be_collected() {
     branches[0]: ok "pong"
     branches[1]: FAILED provider-response: tool "down": the script says so
     branches[2]: ok "pong"
-    used: 4 nodes, 3 tool calls, depth 2, call depth 0, 3 at once
+    used: 4 nodes, 3 tool calls, depth 2, call depth 0, 2 at once
     1.000000000 s of virtual time
     "#);
     let ended = run("program_run_collect", &program, &["--parallel-failures", "collect", "--format", "json"]);
-    assert_snapshot!(ended.out, @r#"{"type":"summary","file":"program.json","seed":0,"status":"ok","passed":false,"value":null,"branches":[{"success":true,"value":"pong"},{"success":false,"error":"provider-response","message":"tool \"down\": the script says so"},{"success":true,"value":"pong"}],"error":null,"consumption":{"nodes":4,"tool_calls":3,"peak_depth":2,"peak_call_depth":0,"peak_concurrency":3},"elapsed_ms":1000.0}"#);
+    assert_snapshot!(ended.out, @r#"{"type":"summary","file":"program.json","seed":0,"status":"ok","passed":false,"value":null,"branches":[{"success":true,"value":"pong"},{"success":false,"error":"provider-response","message":"tool \"down\": the script says so"},{"success":true,"value":"pong"}],"error":null,"consumption":{"nodes":4,"tool_calls":3,"bytes":144,"peak_depth":2,"peak_call_depth":0,"peak_concurrency":2},"elapsed_ms":1000.0}"#);
     let all_well = run("program_run_collect", &parallel(&["ping"]), &["--parallel-failures", "collect"]);
     assert_eq!((all_well.code, all_well.out.lines().next()), (Some(0), Some("branches[0]: ok \"pong\"")));
     let single = run("program_run_collect", &single("ping"), &["--parallel-failures", "collect"]);

@@ -1,5 +1,6 @@
 //! What one evaluation has used, held against its limits (V6). A pure type: it knows no clock and no future.
 
+use std::fmt;
 use std::num::NonZeroU64;
 
 use serde_json::{Value, json};
@@ -13,6 +14,8 @@ pub struct Consumption {
     pub nodes: u64,
     /// Attempts of tools, and those that a limit refused.
     pub tool_calls: u64,
+    /// Bytes of values that were copied, about, and those that a limit refused.
+    pub bytes: u64,
     /// The greatest depth in the program that was evaluated.
     pub peak_depth: u64,
     /// The most user functions active at once, one in the other.
@@ -25,14 +28,27 @@ pub struct Consumption {
 impl Consumption {
     /// An object with a member for each count.
     pub fn to_json(&self) -> Value {
-        let Self { nodes, tool_calls, peak_depth, peak_call_depth, peak_concurrency } = self;
+        let Self { nodes, tool_calls, bytes, peak_depth, peak_call_depth, peak_concurrency } = self;
         json!({
             "nodes": nodes,
             "tool_calls": tool_calls,
+            "bytes": bytes,
             "peak_depth": peak_depth,
             "peak_call_depth": peak_call_depth,
             "peak_concurrency": peak_concurrency,
         })
+    }
+}
+
+/// On one line, for people.
+impl fmt::Display for Consumption {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { nodes, tool_calls, bytes: _, peak_depth, peak_call_depth, peak_concurrency } = self;
+        write!(
+            formatter,
+            "{nodes} nodes, {tool_calls} tool calls, depth {peak_depth}, call depth {peak_call_depth}, \
+             {peak_concurrency} at once"
+        )
     }
 }
 
@@ -99,6 +115,15 @@ impl Budget {
     pub fn use_tool_call(&mut self) -> Result<(), LimitExceeded> {
         self.consumption.tool_calls += 1;
         check(Resource::ToolCalls, self.consumption.tool_calls, self.limits.max_tool_calls)
+    }
+
+    /// A copy of so many bytes, about to be made.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`] for `bytes`.
+    pub fn use_bytes(&mut self, bytes: u64) -> Result<(), LimitExceeded> {
+        self.consumption.bytes = self.consumption.bytes.saturating_add(bytes);
+        check(Resource::Bytes, self.consumption.bytes, self.limits.max_bytes)
     }
 
     /// An operation begins to work.

@@ -26,7 +26,7 @@ use crate::tool::{ArgumentsError, Tool, ToolError, ToolSpec};
 /// are an argument of a tool or of a user function. Where a name is taken, `_2`, `_3` and so on follow it.
 ///
 /// Registered in an [`Executor`](crate::executor::Executor), it calls the tools of the executor that it is called by, in
-/// the same run. Each call has a budget of its own.
+/// the same run. Each call has a budget of its own. A call of it that is nested in 16 others is refused (`tool-error`).
 ///
 /// ```
 /// use serde_json::json;
@@ -62,6 +62,10 @@ pub struct CompiledProgram {
     limits: ExecutionLimits,
     policy: ExecutionPolicy,
 }
+
+/// How many calls that of a compiled program may be nested in. Each takes some of the stack (V9), and each has a fresh
+/// budget, so that a program that calls itself would not end.
+const ENCLOSING_CALLS_MAX: usize = 16;
 
 /// A program was not compiled.
 #[derive(Debug, thiserror::Error)]
@@ -167,6 +171,10 @@ impl Tool for CompiledProgram {
 
     fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>> {
         Box::pin(async move {
+            if context.enclosing_calls() >= ENCLOSING_CALLS_MAX {
+                let problem = format!("it is nested in {ENCLOSING_CALLS_MAX} calls: programs seem to call each other");
+                return Err(ToolError::new(problem).into());
+            }
             let evaluator = context.executor().evaluator().limits(self.limits).policy(self.policy.clone());
             let evaluation = self.evaluate(&evaluator.nested_in(context.call_id()), &arguments).await?;
             evaluation.into_value().map_err(|error| match error {

@@ -14,12 +14,24 @@ pub(super) enum Datum {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// A string, an array or an object, and how many levels of arrays and objects it has.
-    Shared(Arc<Value>, u32),
+    /// A string, an array or an object.
+    Shared(Arc<Value>, Extent),
 }
 
+/// How large a value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// The levels of arrays and objects.
+    levels: u8,
+    /// About what a copy of it takes.
+    bytes: u32,
+}
+
+/// What a copy of a value takes beside its texts.
+const VALUE_BYTES: u32 = size_of::<Value>() as u32;
+
 /// How many levels a value may have: serde_json copies and drops values recursively (V9).
-pub(super) const LEVELS_MAX: u32 = 128;
+pub(super) const LEVELS_MAX: u8 = 128;
 
 /// A value has more levels than [`LEVELS_MAX`].
 #[derive(Debug)]
@@ -86,8 +98,8 @@ impl Datum {
             Value::Null => Self::Null,
             Value::Bool(truth) => Self::Bool(truth),
             Value::Number(number) => number_datum(&number),
-            shared => match levels(&shared) {
-                Some(levels) => Self::Shared(Arc::new(shared), levels),
+            shared => match extent(&shared) {
+                Some(extent) => Self::Shared(Arc::new(shared), extent),
                 None => {
                     json::dismantle(shared);
                     return Err(TooDeep);
@@ -103,41 +115,71 @@ impl Datum {
 
     /// A list of values.
     pub(super) fn list(elements: impl IntoIterator<Item = Self>) -> Result<Self, TooDeep> {
-        let mut levels = 0;
+        let mut around = Extent { levels: 0, bytes: VALUE_BYTES };
         let elements = elements.into_iter().map(|element| {
-            levels = levels.max(element.levels());
+            let Extent { levels, bytes } = element.extent();
+            around.levels = around.levels.max(levels);
+            around.bytes = around.bytes.saturating_add(bytes);
             element.into_value()
         });
         let list = Value::Array(elements.collect());
         // Each element is within the bound, so dropping the list is safe.
-        if levels < LEVELS_MAX { Ok(Self::Shared(Arc::new(list), levels + 1)) } else { Err(TooDeep) }
+        if around.levels == LEVELS_MAX {
+            return Err(TooDeep);
+        }
+        around.levels += 1;
+        Ok(Self::Shared(Arc::new(list), around))
     }
 
-    fn levels(&self) -> u32 {
+    /// About what a copy of it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.extent().bytes.into()
+    }
+
+    /// About what [`Datum::into_value`] copies.
+    pub(super) fn copied_bytes(&self) -> u64 {
         match self {
-            Self::Shared(_, levels) => *levels,
-            _ => 0,
+            Self::Shared(value, extent) if Arc::strong_count(value) > 1 => extent.bytes.into(),
+            _ => VALUE_BYTES.into(),
+        }
+    }
+
+    fn extent(&self) -> Extent {
+        match self {
+            Self::Shared(_, extent) => *extent,
+            _ => Extent { levels: 0, bytes: VALUE_BYTES },
         }
     }
 }
 
-/// How many levels of arrays and objects a value has, if they are within the bound.
-fn levels(value: &Value) -> Option<u32> {
+/// How large a value is, if its levels are within the bound.
+fn extent(value: &Value) -> Option<Extent> {
+    let mut extent = Extent::default();
+    let mut open = vec![(value, 0_u8)];
+    let mut add = |bytes: usize| {
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        extent.bytes = extent.bytes.saturating_add(bytes);
+    };
     let mut deepest = 0;
-    let mut open = vec![(value, 0)];
     while let Some((value, above)) = open.pop() {
-        let levels = above + u32::from(value.is_array() || value.is_object());
+        let levels = above + u8::from(value.is_array() || value.is_object());
         if levels > LEVELS_MAX {
             return None;
         }
         deepest = deepest.max(levels);
+        add(VALUE_BYTES as usize);
         match value {
+            Value::String(text) => add(text.len()),
             Value::Array(elements) => open.extend(elements.iter().map(|element| (element, levels))),
-            Value::Object(members) => open.extend(members.values().map(|member| (member, levels))),
+            Value::Object(members) => {
+                members.keys().for_each(|name| add(size_of::<String>() + name.len()));
+                open.extend(members.values().map(|member| (member, levels)));
+            }
             _ => {}
         }
     }
-    Some(deepest)
+    extent.levels = deepest;
+    Some(extent)
 }
 
 fn number_datum(number: &Number) -> Datum {
@@ -182,10 +224,14 @@ mod tests {
     fn values_that_are_too_deep_are_refused_and_dropped_without_recursion() {
         // V9
         let nested = |levels: u32| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
-        let deepest = Datum::new(nested(LEVELS_MAX)).unwrap();
-        assert!(Datum::new(nested(LEVELS_MAX + 1)).is_err());
+        let deepest = Datum::new(nested(LEVELS_MAX.into())).unwrap();
+        assert!(Datum::new(nested(u32::from(LEVELS_MAX) + 1)).is_err());
         assert!(Datum::new(nested(1_000_000)).is_err());
         assert!(Datum::list([Datum::Null, deepest]).is_err());
-        assert_eq!(Datum::list([Datum::new(nested(LEVELS_MAX - 1)).unwrap()]).unwrap().levels(), LEVELS_MAX);
+        assert_eq!(
+            Datum::list([Datum::new(nested(u32::from(LEVELS_MAX) - 1)).unwrap()]).unwrap().extent().levels,
+            LEVELS_MAX
+        );
+        assert_eq!(size_of::<Datum>(), 16, "a recursion keeps millions");
     }
 }

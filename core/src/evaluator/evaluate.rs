@@ -14,7 +14,7 @@ use super::attempt::Attempts;
 use super::budget::Budget;
 use super::datum::Datum;
 use super::error::EvaluationError;
-use super::flight::Flight;
+use super::flight::{self, Flight};
 use super::limits::{ExecutionLimits, LimitExceeded};
 use super::machine::{FrameId, Input, Machine, Order, Progress, Request};
 use super::outcome::{Answer, Evaluation};
@@ -173,7 +173,10 @@ impl Evaluator {
                     let (frame, mut work) = attempts.begin(request);
                     // Many tools answer at once; they need no place among those that do not.
                     match poll_fn(|context| Poll::Ready(Pin::new(&mut work).poll(context))).await {
-                        Poll::Ready(input) => answered = Some((frame, input)),
+                        Poll::Ready(input) => {
+                            flight::end(work);
+                            answered = Some((frame, input));
+                        }
                         Poll::Pending => flight.add(frame, work),
                     }
                     continue;

@@ -1,6 +1,7 @@
 //! The requests of an evaluation that are under way, each of which can be dropped on its own.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -34,7 +35,7 @@ impl Future for Leg<'_> {
         let mut slot = self.slot.lock();
         let Some(work) = slot.as_mut() else { return Poll::Ready((self.frame, None)) };
         let Poll::Ready(input) = Pin::new(work).poll(context) else { return Poll::Pending };
-        *slot = None;
+        end(slot.take());
         Poll::Ready((self.frame, Some(input)))
     }
 }
@@ -54,7 +55,7 @@ impl<'p> Flight<'p> {
     pub(super) fn cancel(&mut self, frame: FrameId) {
         if let Some(slot) = self.slots.remove(&frame) {
             let work = slot.lock().take();
-            drop(work);
+            end(work);
         }
     }
 
@@ -69,6 +70,19 @@ impl<'p> Flight<'p> {
                 Poll::Ready(Some((_, None))) => {}
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
+        }
+    }
+}
+
+/// Drops what may be a tool's future, which may panic (E14): nobody is left to tell.
+pub(super) fn end<T>(work: T) {
+    let _panic = catch_unwind(AssertUnwindSafe(|| drop(work)));
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        for slot in self.slots.values() {
+            end(slot.lock().take());
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct ExecutionLimits {
     /// Expressions of the program's body that are evaluated at once. With this limit everything inside one of them runs
     /// one after another.
     pub max_concurrency: Option<NonZeroU64>,
+    /// Bytes of values that are copied into lists and arguments, about: a program can name one large value many times.
+    pub max_bytes: Option<NonZeroU64>,
     /// How long the whole evaluation may take on the environment's clock. What is done at the very end of it counts.
     pub timeout: Option<Duration>,
 }
@@ -48,6 +50,8 @@ pub enum Resource {
     CallDepth,
     /// Attempts of tools.
     ToolCalls,
+    /// Copied bytes.
+    Bytes,
     /// Time.
     WallClockSeconds,
 }
@@ -60,6 +64,7 @@ impl Resource {
             Self::Depth => "depth",
             Self::CallDepth => "call_depth",
             Self::ToolCalls => "tool_calls",
+            Self::Bytes => "bytes",
             Self::WallClockSeconds => "wall_clock_seconds",
         }
     }

@@ -71,7 +71,8 @@ pub trait ToolProvider: Send + Sync {
     /// [`ProviderError`] if they cannot be listed.
     fn list(&self) -> BoxFuture<'_, Result<Vec<Arc<ToolDefinition>>, ProviderError>>;
 
-    /// The tool of this name. Asked for once by each evaluation that comes to call it; it costs nothing of a budget (V6).
+    /// The tool of this name. Each evaluation that comes to call it keeps the first answer; siblings may ask at once. It
+    /// costs nothing of a budget (V6).
     ///
     /// # Errors
     /// [`ToolFailure::not_found`] if there is none.

@@ -128,6 +128,11 @@ impl ToolContext {
         self.attempt
     }
 
+    /// How many running calls this one is nested in.
+    pub(crate) fn enclosing_calls(&self) -> usize {
+        std::iter::successors(self.frame.parent.as_ref(), |frame| frame.parent.as_ref()).count()
+    }
+
     /// Adds to what the call's ledger entry says it cost, in US dollars. What is not a finite number adds nothing.
     pub fn add_cost_usd(&self, cost_usd: f64) {
         if cost_usd.is_finite() {

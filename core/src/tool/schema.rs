@@ -1,6 +1,7 @@
 //! Argument schemas, compiled once.
 
 use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use super::ArgumentsError;
@@ -15,7 +16,9 @@ pub(crate) struct Schema {
 impl Schema {
     /// Compiles, or says what is wrong with the schema.
     pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
-        let validator = jsonschema::draft202012::new(schema)
+        let options = jsonschema::draft202012::options().should_validate_formats(true);
+        let validator = options
+            .build(schema)
             .map_err(|error| format!("{}: {error}", Path::from_pointer(error.instance_path().as_str())))?;
         Ok(Self { validator })
     }
@@ -27,7 +30,11 @@ impl Schema {
         }
         self.validator.validate(arguments).map_err(|error| ArgumentsError {
             path: Path::from_pointer(error.instance_path().as_str()),
-            problem: error.masked().to_string(),
+            problem: match error.kind() {
+                // The offending value is a name, which its message would quote.
+                ValidationErrorKind::PropertyNames { .. } => "the name of a member is not allowed".to_owned(),
+                _ => error.masked().to_string(),
+            },
         })
     }
 }
@@ -52,6 +59,22 @@ mod tests {
         assert_eq!(offence.to_string(), r#"$.card.number: value is not of type "integer""#);
         let missing = schema.check(&json!({})).unwrap_err();
         assert_eq!(missing.to_string(), r#"$: "card" is a required property"#);
+    }
+
+    #[test]
+    fn formats_hold_and_names_are_hidden_where_they_are_the_offence() {
+        let schema = Schema::compile(&json!({
+            "properties": {"address": {"type": "string", "format": "ipv4"}},
+            "propertyNames": {"maxLength": 7},
+        }))
+        .unwrap();
+        assert_eq!(schema.check(&json!({"address": "127.0.0.1"})), Ok(()));
+        assert_eq!(
+            schema.check(&json!({"address": "localhost"})).unwrap_err().to_string(),
+            r#"$.address: value is not a "ipv4""#
+        );
+        let hidden = schema.check(&json!({"password-hunter2": 1})).unwrap_err().to_string();
+        assert_eq!(hidden, "$: the name of a member is not allowed");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The expressions of a program's body (V8).
 
+use std::collections::VecDeque;
+
 use super::super::datum::{Datum, TooDeep};
 use super::super::error::{ErrorKind, EvaluationError};
 use super::super::outcome::{Answer, BranchOutcome};
@@ -13,11 +15,15 @@ use super::interpreter::{Input, Machine, Step, Stepped};
 #[derive(Debug)]
 pub(super) struct Branches {
     body: Children,
-    /// How many of them have begun.
-    begun: u32,
+    order: Order,
+    /// How many more may be evaluated at once.
+    permits: u64,
+    /// Those that wait for a permit, in order.
+    queue: VecDeque<FrameId>,
+    /// How many are evaluated.
+    at_work: u32,
     /// How many of them are over.
     over: u32,
-    order: Order,
     does_collect: bool,
     is_failing: bool,
     /// By place in the body, as they come.
@@ -55,10 +61,6 @@ impl Branches {
         self.does_collect
     }
 
-    pub(super) fn has_unbegun(&self) -> bool {
-        self.begun < self.body.count
-    }
-
     /// Whether it was not failing yet.
     pub(super) fn begin_to_fail(&mut self) -> bool {
         !std::mem::replace(&mut self.is_failing, true)
@@ -73,54 +75,86 @@ impl<'p> Machine<'p> {
             return Err(Box::new(EvaluationError::Policy { path }));
         }
         // Only the outermost body has the permits: what is inside one of them runs one after another (V6).
-        let (order, at_once) = match self.budget.limits().max_concurrency {
-            None => (Order::AtOnce, body.count),
+        let (order, permits) = match self.budget.limits().max_concurrency {
+            None => (Order::AtOnce, u64::MAX),
             Some(_) if self.frames.parent(id).is_some() => (Order::Sequential, 1),
-            Some(limit) => (Order::AtOnce, u32::try_from(limit.get()).unwrap_or(u32::MAX)),
+            Some(limit) => (Order::AtOnce, limit.get()),
         };
-        let begun = at_once.min(body.count);
         let results = (0..body.count).map(|_| None).collect();
-        let branches = Branches { body, begun, over: 0, order, does_collect, is_failing: false, results };
+        let queue = VecDeque::new();
+        let branches =
+            Branches { body, order, permits, queue, at_work: 0, over: 0, does_collect, is_failing: false, results };
         self.frames.get_mut(id).state = State::Branches(Box::new(branches));
-        for _ in 1..begun {
-            self.budget.begin_work();
-        }
         match (order, body.count) {
             (_, 0) => self.end_branches(id),
             (Order::Sequential, _) => Ok(Step::Next(self.add_child(id, body.get(0), 0), Input::Enter)),
-            (Order::AtOnce, _) => Ok(self.fork(id, Self::parts_of(Children { count: begun, ..body }))),
+            (Order::AtOnce, _) => {
+                self.fork(id, Self::parts_of(body), true);
+                Ok(Step::Wait)
+            }
         }
     }
 
-    /// One expression is over; where there is a limit of concurrency, the next can begin.
+    /// An expression's first turn: it begins if there is a permit, and nobody waits for one before it.
+    pub(super) fn admit(&mut self, id: FrameId) -> Step {
+        let Some(State::Branches(branches)) = self.frames.parent(id).map(|body| &mut self.frames.get_mut(body).state)
+        else {
+            return Step::Wait;
+        };
+        if branches.permits == 0 || !branches.queue.is_empty() {
+            branches.queue.push_back(id);
+            return Step::Wait;
+        }
+        branches.permits -= 1;
+        self.begin_branch(id)
+    }
+
+    /// It has its permit.
+    pub(super) fn begin_branch(&mut self, id: FrameId) -> Step {
+        let Some(State::Branches(branches)) = self.frames.parent(id).map(|body| &mut self.frames.get_mut(body).state)
+        else {
+            return Step::Wait;
+        };
+        // The first one works in the body's stead.
+        if branches.at_work > 0 {
+            self.budget.begin_work();
+        }
+        branches.at_work += 1;
+        self.frames.get_mut(id).state = State::Entering;
+        Step::Next(id, Input::Enter)
+    }
+
+    /// One expression is over.
     pub(super) fn take_branch(&mut self, id: FrameId, slot: u32, result: Result<Datum, Failure>) -> Step {
         let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Step::Wait };
         branches.results[slot as usize] = Some(result);
         branches.over += 1;
-        match (branches.over == branches.body.count && !branches.is_failing, branches.order) {
+        let is_over = branches.over == branches.body.count;
+        match branches.order {
             // Its own turn, so that its failure is its own.
-            (true, Order::Sequential) => Step::Next(id, Input::Complete),
-            (true, Order::AtOnce) => Step::Later(ROUNDS_TO_HEAR, id, Input::Complete),
-            (false, _) => self.begin_next_branch(id),
+            Order::Sequential if is_over => Step::Next(id, Input::Complete),
+            Order::Sequential => {
+                let (slot, node) = (branches.over, branches.body.get(branches.over));
+                Step::Next(self.add_child(id, node, slot), Input::Enter)
+            }
+            Order::AtOnce => {
+                let is_failing = branches.is_failing;
+                self.leave(id);
+                if is_over && !is_failing { Step::Later(ROUNDS_TO_HEAR, id, Input::Complete) } else { Step::Wait }
+            }
         }
     }
 
-    /// A permit is free: the next expression takes it, even where the body is about to fail.
-    pub(super) fn begin_next_branch(&mut self, id: FrameId) -> Step {
-        let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Step::Wait };
-        if !branches.has_unbegun() {
-            return Step::Wait;
+    /// An expression that was evaluated is over, or failed: the next takes its permit, even where the body will fail.
+    pub(super) fn leave(&mut self, id: FrameId) {
+        let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return };
+        branches.at_work -= 1;
+        if branches.at_work > 0 {
+            self.budget.end_work();
         }
-        let (slot, order) = (branches.begun, branches.order);
-        let node = branches.body.get(slot);
-        branches.begun += 1;
-        if self.frames.first_child(id).is_some() {
-            self.budget.begin_work();
-        }
-        let child = self.add_child(id, node, slot);
-        match order {
-            Order::Sequential => Step::Next(child, Input::Enter),
-            Order::AtOnce => Step::Later(1, child, Input::Enter),
+        match branches.queue.pop_front() {
+            Some(next) => self.schedule(1, next, Input::Admitted),
+            None => branches.permits = branches.permits.saturating_add(1),
         }
     }
 
@@ -129,7 +163,9 @@ impl<'p> Machine<'p> {
         let is_root = self.frames.parent(id).is_none();
         let State::Branches(branches) = &mut self.frames.get_mut(id).state else { return Ok(Step::Wait) };
         let does_collect = branches.does_collect;
-        let results = std::mem::take(&mut branches.results).into_iter().flatten();
+        let results: Vec<_> = std::mem::take(&mut branches.results).into_iter().flatten().collect();
+        self.charge(results.iter().flatten())?;
+        let results = results.into_iter();
         if does_collect {
             let outcomes = Answer::Branches(results.map(outcome).collect());
             if is_root {

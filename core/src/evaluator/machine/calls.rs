@@ -94,15 +94,20 @@ impl<'p> Machine<'p> {
             (count, plain) if count == plain => Ok(Step::Later(1, id, Input::PlainParameters)),
             (_, plain) => {
                 if plain > 0 {
-                    self.turns.add(1, id, Input::PlainParameters);
+                    self.schedule(1, id, Input::PlainParameters);
                 }
-                Ok(self.fork(id, Self::parts_of(params).filter(|(_, node)| !is_plain(*node))))
+                let work = Self::parts_of(params).filter(|(_, node)| !is_plain(*node));
+                self.fork(id, work, false);
+                Ok(Step::Wait)
             }
         }
     }
 
     /// The turn of the plain values among a frame's parameters.
     pub(super) fn take_plain_parameters(&mut self, id: FrameId) -> Step {
+        if !matches!(self.frames.get(id).state, State::Parameters { .. }) {
+            return Step::Wait;
+        }
         let mut refused = None;
         for (slot, node) in Self::parts_of(self.arguments_of(self.frames.get(id).node)) {
             let frame = self.frames.get(id);
@@ -147,6 +152,7 @@ impl<'p> Machine<'p> {
             }
             Node::ToolCall { tool, .. } | Node::Function { tool, .. } => match &self.definitions[tool.0 as usize] {
                 Some(definition) => {
+                    self.budget.use_bytes(values.iter().map(Datum::copied_bytes).sum())?;
                     let arguments = named(tree, node, definition, values);
                     if let Err(error) = definition.check(&arguments) {
                         let problem = format!("tool {:?} does not take these arguments: {error}", definition.name());
@@ -183,7 +189,8 @@ impl<'p> Machine<'p> {
             let problem = format!("the provider gave the definition of {:?} for it", definition.name());
             return Err(tool_error(name, ToolFailure::response(problem).into()));
         }
-        self.definitions[tool.0 as usize] = Some(definition);
+        // What siblings are told later changes nothing.
+        self.definitions[tool.0 as usize].get_or_insert(definition);
         match self.tree.node(self.frames.get(id).node) {
             Node::Function { params, .. } => self.enter_function(id, tool, *params),
             _ => self.complete(id),

@@ -29,10 +29,11 @@ impl<'p> Machine<'p> {
             let Some(parent) = parent else { break Step::Done(Box::new(Err(*error))) };
             match &self.frames.get(parent).state {
                 State::Branches(branches) if branches.is_sequential() && !branches.does_collect() => current = parent,
-                State::Parameters { .. } | State::Branches(_) => {
+                State::Parameters { .. } => {
                     self.end_child(parent);
                     break self.fail_part(parent, frame.slot, error);
                 }
+                State::Branches(_) => break self.fail_part(parent, frame.slot, error),
                 _ => current = parent,
             }
         };
@@ -51,20 +52,17 @@ impl<'p> Machine<'p> {
             State::Parameters { is_failing, .. } => !std::mem::replace(is_failing, true),
             _ => false,
         };
-        // The permit is free before anybody hears of the failure.
-        let next = self.begin_next_branch(id);
-        if let Step::Later(rounds, child, input) = next {
-            self.turns.add(rounds, child, input);
-        }
+        // A permit is free before anybody hears of the failure.
+        self.leave(id);
         if is_first {
-            self.turns.add(1, id, Input::Hear(error));
+            self.schedule(1, id, Input::Hear(error));
         }
         Step::Wait
     }
 
     /// Cancels all parts of a frame, which then fails.
     pub(super) fn cancel_parts(&mut self, id: FrameId, error: Box<EvaluationError>) -> Step {
-        let waits = self.turns.waits();
+        let round = self.turns.round();
         let mut released = Vec::new();
         let mut at_work = 0;
         let mut open = vec![(id, Ending::default())];
@@ -75,30 +73,24 @@ impl<'p> Machine<'p> {
                 continue;
             }
             let Some((_, around)) = open.last_mut() else { break ending.last };
+            let turn = self.frames.rounds_to_turn(current, round);
             let (frame, _) = self.take_out(current, &mut released);
             self.cancelled.push(current);
-            at_work += u64::from(!ending.has_parts);
-            around.add(ending.rounds(&frame, waits.get(&current).copied()));
-        };
-        let unbegun = match &self.frames.get(id).state {
-            State::Branches(branches) if branches.has_unbegun() => ROUNDS_TO_END,
-            _ => 0,
+            at_work += u64::from(!ending.has_parts && !matches!(frame.state, State::Queued));
+            around.add(ending.rounds(&frame, turn));
         };
         for _ in 1..at_work {
             self.budget.end_work();
         }
-        let frames = &self.frames;
-        self.turns.keep(|frame| frames.contains(frame) && frame != id);
+        self.frames.get_mut(id).state = State::Failing;
         released.into_iter().for_each(|key| self.release_memo(key));
-        Step::Later(heard(0, rounds.max(unbegun)), id, Input::Failed(error))
+        Step::Later(heard(0, rounds), id, Input::Failed(error))
     }
 
     fn take_out(&mut self, id: FrameId, released: &mut Vec<MemoId>) -> (Frame, Option<FrameId>) {
         let (frame, parent) = self.frames.remove(id);
-        match (&frame.state, self.tree.node(frame.node)) {
-            (State::MemoOwner, Node::Memo { key, .. }) => released.push(*key),
-            (State::MemoWaiter, Node::Memo { key, .. }) => self.stop_waiting(id, *key),
-            _ => {}
+        if let (State::MemoOwner, Node::Memo { key, .. }) = (&frame.state, self.tree.node(frame.node)) {
+            released.push(*key);
         }
         (frame, parent)
     }

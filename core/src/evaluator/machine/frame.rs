@@ -11,9 +11,13 @@ use super::branches::Branches;
 use super::items::Items;
 use super::scope::Scope;
 
-/// A frame's place among the frames.
+/// A frame: its place, and which of those that stood there it is. So what is meant for a frame that is gone never reaches
+/// the next one in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::evaluator) struct FrameId(pub(super) u32);
+pub(in crate::evaluator) struct FrameId {
+    pub(super) place: u32,
+    pub(super) born: u32,
+}
 
 /// The values of arguments: most calls have few, and those take no memory of their own.
 pub(super) type Values = SmallVec<[Datum; 2]>;
@@ -35,6 +39,8 @@ pub(super) struct Frame {
 /// What a frame waits for.
 #[derive(Debug)]
 pub(super) enum State {
+    /// A permit to begin, where only so many expressions may be evaluated at once.
+    Queued,
     /// Its turn, or its tool's definition.
     Entering,
     /// A conditional's condition.
@@ -55,6 +61,8 @@ pub(super) enum State {
     MemoOwner,
     /// A memo that another frame evaluates.
     MemoWaiter,
+    /// Its cancelled parts to end, before it fails.
+    Failing,
 }
 
 impl State {

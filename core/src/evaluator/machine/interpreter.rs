@@ -38,6 +38,10 @@ pub(in crate::evaluator) enum Order {
 pub(in crate::evaluator) enum Input {
     /// It is its turn.
     Enter,
+    /// It begins if there is a permit.
+    Admit,
+    /// It has a permit.
+    Admitted,
     /// The turn of the plain values among its parameters.
     PlainParameters,
     /// All its parts are known.
@@ -168,11 +172,14 @@ impl<'p> Machine<'p> {
         while let Some((mut frame, mut input)) =
             next.take().or_else(|| self.turns.take(self.is_drawn().then_some(&mut *draw)))
         {
+            if !self.frames.contains(frame) {
+                continue;
+            }
             loop {
                 if self.steps_left == 0 {
                     self.steps_left = STEPS_AT_ONCE;
                     // Siblings have their turn, even beside a loop without an end.
-                    self.turns.add(1, frame, input);
+                    self.schedule(1, frame, input);
                     return Progress::Paused;
                 }
                 self.steps_left -= 1;
@@ -183,7 +190,7 @@ impl<'p> Machine<'p> {
                         (frame, input) = (next, with)
                     }
                     Step::Later(rounds, next, with) => {
-                        self.turns.add(rounds, next, with);
+                        self.schedule(rounds, next, with);
                         break;
                     }
                     Step::Request => match self.request.take() {
@@ -203,6 +210,12 @@ impl<'p> Machine<'p> {
         self.turns.add(0, frame, input);
     }
 
+    /// A turn for a frame, `rounds` after this one.
+    pub(super) fn schedule(&mut self, rounds: u64, frame: FrameId, input: Input) {
+        let round = self.turns.add(rounds, frame, input);
+        self.frames.set_turn(frame, round);
+    }
+
     fn is_drawn(&self) -> bool {
         self.order == Order::Drawn
     }
@@ -215,6 +228,8 @@ impl<'p> Machine<'p> {
     fn step(&mut self, id: FrameId, input: Input) -> Stepped {
         match input {
             Input::Enter => self.enter(id),
+            Input::Admit => Ok(self.admit(id)),
+            Input::Admitted => Ok(self.begin_branch(id)),
             Input::PlainParameters => Ok(self.take_plain_parameters(id)),
             Input::Complete => self.resume_complete(id),
             Input::Hear(error) => Ok(Step::Later(1, id, Input::Cancel(error))),
@@ -279,7 +294,7 @@ impl<'p> Machine<'p> {
             State::Branches(_) => Ok(self.take_branch(id, slot, Ok(datum))),
             State::MemoOwner => Ok(self.keep_memo(id, datum)),
             State::MemoWaiter => Ok(self.finish(id, datum)),
-            State::Entering | State::Calling { .. } => Ok(Step::Wait),
+            State::Queued | State::Entering | State::Calling { .. } | State::Failing => Ok(Step::Wait),
         }
     }
 
@@ -322,13 +337,15 @@ impl<'p> Machine<'p> {
         self.frames.add(Some(id), child)
     }
 
-    /// Begins parts of a frame at once: each has its turn in the next round.
-    pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>) -> Step {
+    /// Parts of a frame, each with a turn in the next round: to begin, or to ask for a permit if `are_queued`.
+    pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>, are_queued: bool) {
         for (slot, node) in parts {
             let child = self.add_child(id, node, slot);
-            self.turns.add(1, child, Input::Enter);
+            if are_queued {
+                self.frames.get_mut(child).state = State::Queued;
+            }
+            self.schedule(1, child, if are_queued { Input::Admit } else { Input::Enter });
         }
-        Step::Wait
     }
 
     /// The value of a node that needs no evaluation of anything else; `None` for any other node.
@@ -363,7 +380,9 @@ impl<'p> Machine<'p> {
 
     /// A child of `parent` is gone: unless it was the last, there is one less at work.
     pub(super) fn end_child(&mut self, parent: FrameId) {
-        if self.frames.first_child(parent).is_some() {
+        // A body counts its expressions itself.
+        let is_body = matches!(self.frames.get(parent).state, State::Branches(_));
+        if !is_body && self.frames.first_child(parent).is_some() {
             self.budget.end_work();
         }
     }
@@ -383,6 +402,11 @@ impl<'p> Machine<'p> {
 }
 
 impl Machine<'_> {
+    /// Counts values that are about to be copied into another.
+    pub(super) fn charge<'d>(&mut self, values: impl IntoIterator<Item = &'d Datum>) -> Result<(), LimitExceeded> {
+        self.budget.use_bytes(values.into_iter().map(Datum::copied_bytes).sum())
+    }
+
     /// A value that a node came to cannot be kept.
     pub(super) fn too_deep(&self, node: NodeId) -> Box<EvaluationError> {
         let problem = format!("the value has more than {LEVELS_MAX} levels of lists and objects");

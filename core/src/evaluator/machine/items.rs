@@ -91,12 +91,14 @@ impl<'p> Machine<'p> {
                 _ => {
                     let results = std::mem::take(&mut items.results);
                     let node = frame.node;
+                    self.charge(&results)?;
                     Datum::list(results).map_err(|TooDeep| self.too_deep(node))?
                 }
             };
             return Ok(self.finish(id, datum));
         };
         let item = Datum::element(item);
+        self.budget.use_bytes(item.bytes())?;
         items.next += 1;
         let values = match items.operation {
             Operation::Reduce { .. } => smallvec![std::mem::replace(&mut items.accumulator, Datum::Null), item],

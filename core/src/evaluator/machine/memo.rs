@@ -73,8 +73,10 @@ impl<'p> Machine<'p> {
         if let Node::Memo { key, .. } = self.tree.node(self.frames.get(id).node) {
             let memo = std::mem::replace(&mut self.memos[key.0 as usize], Memo::Known(datum.clone()));
             if let Memo::Evaluated { waiters, .. } = memo {
+                // Some of them may have been cancelled.
+                let waiters: Vec<_> = waiters.into_iter().filter(|waiter| self.frames.contains(*waiter)).collect();
                 for waiter in waiters {
-                    self.turns.add(1, waiter, Input::Value { slot: 0, datum: datum.clone() });
+                    self.schedule(1, waiter, Input::Value { slot: 0, datum: datum.clone() });
                 }
             }
         }
@@ -85,19 +87,16 @@ impl<'p> Machine<'p> {
     pub(super) fn release_memo(&mut self, key: MemoId) {
         let memo = std::mem::replace(&mut self.memos[key.0 as usize], Memo::Unknown);
         let Memo::Evaluated { mut waiters, .. } = memo else { return };
-        let Some(next) = waiters.pop_front() else { return };
+        // Some of them may have been cancelled.
+        let Some(next) = std::iter::from_fn(|| waiters.pop_front()).find(|waiter| self.frames.contains(*waiter)) else {
+            return;
+        };
         self.own(next, key);
         if let Memo::Evaluated { waiters: still_waiting, .. } = &mut self.memos[key.0 as usize] {
             *still_waiting = waiters;
         }
         let Node::Memo { expression, .. } = self.tree.node(self.frames.get(next).node) else { return };
         let child = self.add_child(next, *expression, 0);
-        self.turns.add(1, child, Input::Enter);
-    }
-
-    pub(super) fn stop_waiting(&mut self, id: FrameId, key: MemoId) {
-        if let Memo::Evaluated { waiters, .. } = &mut self.memos[key.0 as usize] {
-            waiters.retain(|waiter| *waiter != id);
-        }
+        self.schedule(1, child, Input::Enter);
     }
 }

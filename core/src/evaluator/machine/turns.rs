@@ -1,13 +1,13 @@
 //! Whose turn it is: parts that go on at the same instant take turns, round by round.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 
 use super::frame::FrameId;
 use super::interpreter::Input;
 
 /// Frames that can go on now, in this round or a later one. A round is no time: it is how often everybody had a turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Turns {
     round: u64,
     now: VecDeque<(FrameId, Input)>,
@@ -24,22 +24,36 @@ struct Turn {
     input: Input,
 }
 
+impl Default for Turns {
+    fn default() -> Self {
+        // Round 0 is before every turn.
+        Self { round: 1, now: VecDeque::new(), later: BinaryHeap::new(), added: 0 }
+    }
+}
+
 impl Turns {
     pub(super) fn is_empty(&self) -> bool {
         self.now.is_empty() && self.later.is_empty()
     }
 
-    /// After everybody else who is known by now, `rounds` after this one.
-    pub(super) fn add(&mut self, rounds: u64, frame: FrameId, input: Input) {
+    /// After everybody else who is known by now, `rounds` after this one. Gives the round.
+    pub(super) fn add(&mut self, rounds: u64, frame: FrameId, input: Input) -> u64 {
+        let round = self.round + rounds;
         if rounds == 0 {
             self.now.push_back((frame, input));
-            return;
+        } else {
+            self.added += 1;
+            self.later.push(Reverse(Turn { round, added: self.added, frame, input }));
         }
-        self.added += 1;
-        self.later.push(Reverse(Turn { round: self.round + rounds, added: self.added, frame, input }));
+        round
     }
 
-    /// The next turn. `draw` picks one of so many in the same round.
+    /// The round that is on.
+    pub(super) fn round(&self) -> u64 {
+        self.round
+    }
+
+    /// The next turn, which may be that of a frame that is gone. `draw` picks one of so many in the same round.
     pub(super) fn take(&mut self, draw: Option<&mut dyn FnMut(usize) -> usize>) -> Option<(FrameId, Input)> {
         if self.now.is_empty() {
             self.round = self.later.peek()?.0.round;
@@ -48,27 +62,9 @@ impl Turns {
             }
         }
         match draw {
-            Some(draw) if self.now.len() > 1 => self.now.remove(draw(self.now.len())),
+            Some(draw) if self.now.len() > 1 => self.now.swap_remove_back(draw(self.now.len())),
             _ => self.now.pop_front(),
         }
-    }
-
-    /// How many rounds each frame still waits for its last turn.
-    pub(super) fn waits(&self) -> BTreeMap<FrameId, u64> {
-        let now = self.now.iter().map(|(frame, _)| (*frame, 0));
-        let later = self.later.iter().map(|turn| (turn.0.frame, turn.0.round - self.round));
-        let mut waits = BTreeMap::new();
-        for (frame, rounds) in now.chain(later) {
-            let wait = waits.entry(frame).or_insert(rounds);
-            *wait = rounds.max(*wait);
-        }
-        waits
-    }
-
-    /// Takes the turns of other frames away.
-    pub(super) fn keep(&mut self, mut is_kept: impl FnMut(FrameId) -> bool) {
-        self.now.retain(|(frame, _)| is_kept(*frame));
-        self.later.retain(|turn| is_kept(turn.0.frame));
     }
 }
 

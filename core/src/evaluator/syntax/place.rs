@@ -4,19 +4,36 @@ use super::tree::{Children, Node, NodeId, Tree};
 use super::wording::shortened;
 use crate::json::Path;
 
-/// The place of `node`. This goes through the whole tree once, so that no node has to know its parent.
-pub(super) fn path_of(tree: &Tree, node: NodeId) -> Path {
-    let mut ancestors = vec![node];
-    let mut below = node;
-    // A parent comes before its children.
-    for place in (0..node.0).rev().map(NodeId) {
-        if holds(tree.node(place), below) {
-            ancestors.push(place);
-            below = place;
+/// Each node's parent; the root and the bodies of definitions are their own. Only places in messages need it.
+pub(super) fn parents(tree: &Tree) -> Vec<NodeId> {
+    let mut parents: Vec<NodeId> = (0..tree.nodes.len() as u32).map(NodeId).collect();
+    for (place, node) in tree.nodes.iter().enumerate() {
+        let mut adopt = |children: Children| {
+            children.iter().for_each(|child| parents[child.0 as usize] = NodeId(place as u32));
+        };
+        match node {
+            Node::Program { body: children, .. }
+            | Node::Function { params: children, .. }
+            | Node::Conditional { parts: children }
+            | Node::HigherOrder { parts: children, .. }
+            | Node::Call { arguments: children, .. }
+            | Node::ToolCall { arguments: children, .. } => adopt(*children),
+            Node::Lambda { body: child, .. } | Node::Memo { expression: child, .. } => {
+                adopt(Children { first: child.0, count: 1 });
+            }
+            Node::Value { .. } | Node::Literal { .. } | Node::Variable { .. } => {}
         }
     }
+    parents
+}
+
+/// The place of `node`.
+pub(super) fn path_of(tree: &Tree, parents: &[NodeId], node: NodeId) -> Path {
+    let parent = |node: &NodeId| Some(parents[node.0 as usize]).filter(|parent| parent != node);
+    let ancestors: Vec<NodeId> = std::iter::successors(Some(node), parent).collect();
+    let outermost = ancestors.last();
     let mut path = Path::root();
-    if let Some(definition) = tree.definitions.iter().position(|definition| definition.body == below) {
+    if let Some(definition) = tree.definitions.iter().position(|definition| Some(&definition.body) == outermost) {
         path = path.member("definitions").element(definition).member("body");
     }
     // One step takes up to two segments.
@@ -36,19 +53,6 @@ enum Step<'t> {
     Field(&'static str),
     Element(u32),
     Argument(&'t str),
-}
-
-fn holds(parent: &Node, child: NodeId) -> bool {
-    let among = |children: &Children| index(*children, child) < children.count;
-    match parent {
-        Node::Program { body, .. } => among(body),
-        Node::Function { params, .. } => among(params),
-        Node::Conditional { parts } | Node::HigherOrder { parts, .. } => among(parts),
-        Node::Lambda { body, .. } => *body == child,
-        Node::Call { arguments, .. } | Node::ToolCall { arguments, .. } => among(arguments),
-        Node::Memo { expression, .. } => *expression == child,
-        Node::Value { .. } | Node::Literal { .. } | Node::Variable { .. } => false,
-    }
 }
 
 /// The place of `child` among `children`, or one that is none.

@@ -1,7 +1,7 @@
 //! A program as its users see it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -38,9 +38,21 @@ use crate::json::{Bounds, Path};
 /// assert_eq!(program.tools().collect::<Vec<_>>(), ["add"]);
 /// # Ok::<_, windtunnel_core::evaluator::ProgramError>(())
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Program {
-    tree: Arc<Tree>,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    tree: Tree,
+    /// Made for the first message that names a place.
+    parents: OnceLock<Vec<NodeId>>,
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.tree == other.inner.tree
+    }
 }
 
 impl Program {
@@ -107,7 +119,7 @@ impl Program {
         }
         // Without a version there is an offence, and with one no tree.
         let tree = reader.finish(version.unwrap_or(Version::V1))?;
-        Ok(Self { tree: Arc::new(tree) })
+        Ok(Self { inner: Arc::new(Inner { tree, parents: OnceLock::new() }) })
     }
 
     /// The version of the schema that it is written in.
@@ -120,7 +132,7 @@ impl Program {
     /// ```
     #[must_use]
     pub fn version(&self) -> Version {
-        self.tree.version
+        self.inner.tree.version
     }
 
     /// How the expressions of its body relate.
@@ -172,7 +184,7 @@ impl Program {
     /// # Ok::<_, windtunnel_core::evaluator::ProgramError>(())
     /// ```
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.tree.tools.iter().map(|tool| &**tool)
+        self.inner.tree.tools.iter().map(|tool| &**tool)
     }
 
     /// How many nodes it is written with. A run may evaluate fewer, or any number more.
@@ -185,7 +197,7 @@ impl Program {
     /// ```
     #[must_use]
     pub fn node_count(&self) -> usize {
-        self.tree.nodes.len()
+        self.inner.tree.nodes.len()
     }
 
     /// The program as JSON in one form: every field, in a fixed order, nothing between tokens. Programs that are equal
@@ -204,7 +216,7 @@ impl Program {
     /// ```
     #[must_use]
     pub fn to_json(&self) -> String {
-        writing::write(&self.tree)
+        writing::write(&self.inner.tree)
     }
 
     /// The program for people: an indented tree, one node a line, with long values shortened.
@@ -218,7 +230,7 @@ impl Program {
     /// # Ok::<_, windtunnel_core::evaluator::ProgramError>(())
     /// ```
     pub fn outline(&self) -> impl fmt::Display {
-        Outline(&self.tree)
+        Outline(&self.inner.tree)
     }
 
     /// The JSON Schema (2020-12) of programs of `version`, for models and editors. A program that keeps it may still be
@@ -237,16 +249,17 @@ impl Program {
     }
 
     pub(in crate::evaluator) fn tree(&self) -> &Tree {
-        &self.tree
+        &self.inner.tree
     }
 
     /// The place of `node` in the program's JSON, for messages.
     pub(in crate::evaluator) fn path_of(&self, node: NodeId) -> Path {
-        place::path_of(&self.tree, node)
+        let Inner { tree, parents } = &*self.inner;
+        place::path_of(tree, parents.get_or_init(|| place::parents(tree)), node)
     }
 
     fn root(&self) -> (Mode, Option<&Title>) {
-        match self.tree.node(Tree::ROOT) {
+        match self.inner.tree.node(Tree::ROOT) {
             Node::Program { mode, title, .. } => (*mode, Some(title)),
             _ => (Mode::Single, None),
         }

@@ -108,6 +108,21 @@ async fn a_compiled_program_is_a_tool_of_another() {
 }
 
 #[tokio::test]
+async fn a_program_that_calls_itself_is_refused_in_time() {
+    // V9, V11
+    let calls_itself = titled(json!({"schema_version": "2.0", "body": [{"type": "tool_call", "tool": "sum"}]}));
+    let mut registry = Registry::new();
+    registry
+        .register(FunctionTool::json("sum", "Stands in.", json!({}), |_, _| async { Ok::<_, BoxError>(()) }))
+        .unwrap();
+    let compiled = CompiledProgram::compile(&parse(calls_itself), &Executor::new(registry)).await.unwrap();
+    let mut registry = Registry::new();
+    registry.register(compiled).unwrap();
+    let error = Executor::new(registry).run("sum", json!({})).await.unwrap_err();
+    assert_eq!(error.to_string(), "tool-error: it is nested in 16 calls: programs seem to call each other");
+}
+
+#[tokio::test]
 async fn its_calls_are_nested_in_the_call_of_it() {
     let rig = Rig::new([add()]);
     let program = parse(titled(single(function("add", &[named("x", json!(1)), named("y", json!(2))]))));

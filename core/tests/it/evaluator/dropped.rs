@@ -55,6 +55,34 @@ async fn a_drop_at_any_point_ends_every_tool() {
     }
 }
 
+/// Panics when it is dropped.
+struct Grenade;
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_that_panic_while_they_are_dropped_harm_nothing() {
+    // E14
+    let hang = || {
+        crate::rig::tool("hang", |_, _| async {
+            let _grenade = Grenade;
+            std::future::pending().await
+        })
+    };
+    let bad = crate::rig::tool("bad", |_, context| async move {
+        context.env().sleep(ms(1)).await;
+        Err("no".into())
+    });
+    let rig = crate::rig::Rig::new([hang(), bad]);
+    let program = parse(parallel(&[function("hang", &[]), function("hang", &[]), function("bad", &[])]));
+    let evaluation = rig.executor.evaluator().evaluate(&program).await;
+    assert!(evaluation.into_value().is_err());
+}
+
 #[tokio::test]
 async fn the_program_and_the_provider_are_let_go() {
     let provider = Arc::new(Toolbox::default().tool("never", &[], ms(1_000_000), |_, _| Ok(json!(1))));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use windtunnel_core::evaluator::{ErrorKind, ExecutionLimits, ExecutionPolicy, ToolFailure};
 
-use super::toolbox::{Toolbox, call, function, literal, parallel, parse, recursive, retrying, single, value};
+use super::toolbox::{Toolbox, call, function, literal, named, parallel, parse, recursive, retrying, single, value};
 use crate::rig::{env, ms};
 
 async fn check(program: Value, exact: u64, limits: fn(Option<NonZeroU64>) -> ExecutionLimits, resource: &str) {
@@ -33,6 +33,18 @@ async fn maxima_are_inclusive() {
     let definitions = json!([{"name": "a", "body": nested("b")}, {"name": "b", "body": nested("c")}, {"name": "c", "body": literal(json!(1))}]);
     let limits = |max| ExecutionLimits { max_call_depth: max, ..none() };
     check(recursive(definitions, nested("a")), 3, limits, "call_depth").await;
+}
+
+#[tokio::test]
+async fn a_large_value_that_is_named_often_is_copied_within_a_limit() {
+    let large = named("v", json!("x".repeat(100_000)));
+    let program = parallel(&vec![large; 5_000]);
+    let copied =
+        Toolbox::default().evaluate(parallel(&vec![value(json!("x".repeat(1_000))); 3])).await.consumption.bytes;
+    assert!((3_000..4_000).contains(&copied), "{copied}");
+    let limits = ExecutionLimits { max_bytes: NonZeroU64::new(1_000_000), ..none() };
+    let error = Toolbox::default().limited(program, limits).await.into_value().unwrap_err();
+    assert_eq!(error.to_string(), "the limit of 1000000 bytes is crossed");
 }
 
 #[tokio::test(start_paused = true)]

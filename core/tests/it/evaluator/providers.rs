@@ -69,6 +69,37 @@ async fn what_a_provider_should_not_do_is_an_error() {
     }
 }
 
+/// Gives a tool two properties, and later none.
+struct Changing(std::sync::atomic::AtomicU32);
+
+impl ToolProvider for Changing {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Arc<ToolDefinition>>, ProviderError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn definition<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Arc<ToolDefinition>, ProviderError>> {
+        Box::pin(async move {
+            let time = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            crate::rig::yield_once().await;
+            let properties = json!({"a": {}, "b": {}}).as_object().unwrap().clone();
+            let properties = if time == 0 { properties } else { serde_json::Map::new() };
+            Ok(Arc::new(ToolDefinition::with_properties(name, "", properties)?))
+        })
+    }
+
+    fn call<'a>(&'a self, call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move { Ok(call.arguments) })
+    }
+}
+
+#[tokio::test]
+async fn the_first_definition_holds_for_the_whole_evaluation() {
+    let branch = || function("t", &[value(json!(1)), value(json!(2))]);
+    let evaluator = Evaluator::new(Changing(std::sync::atomic::AtomicU32::new(0))).env(env());
+    let answers = evaluator.evaluate(&parse(parallel(&[branch(), branch()]))).await.into_value().unwrap();
+    assert_eq!(answers, json!([{"a": 1, "b": 2}, {"a": 1, "b": 2}]));
+}
+
 #[tokio::test]
 async fn calls_have_ids_that_their_attempts_share() {
     let toolbox = Toolbox::default().tool("t", &[], Duration::ZERO, |_, _| Ok(json!(1)));

@@ -91,7 +91,9 @@ async fn user_functions_see_their_own_parameters_only() {
 async fn what_was_used_can_be_read_afterwards() {
     let program = single(add(add(value(json!(1)), value(json!(2))), add(value(json!(3)), value(json!(4)))));
     let evaluation = Toolbox::arithmetic().evaluate(program).await;
-    let expected = Consumption { nodes: 8, tool_calls: 3, peak_depth: 4, peak_call_depth: 0, peak_concurrency: 2 };
+    let bytes = evaluation.consumption.bytes;
+    let expected =
+        Consumption { nodes: 8, tool_calls: 3, bytes, peak_depth: 4, peak_call_depth: 0, peak_concurrency: 2 };
     assert_eq!(evaluation.consumption, expected);
 }
 

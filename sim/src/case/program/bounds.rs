@@ -15,6 +15,8 @@ use windtunnel_core::evaluator::{
 pub(super) const NODES_MAX: u64 = 5_000_000;
 /// The most attempts of tools. None of them need take time, so that the world could not stop them.
 pub(super) const TOOL_CALLS_MAX: u64 = 500_000;
+/// About how many bytes of values are copied: one large value can be named many times.
+pub(super) const BYTES_MAX: u64 = VOLUME_MAX;
 /// How much all arguments and answers of tools may hold: bytes of text, and as much as a value takes for each value.
 const VOLUME_MAX: u64 = 256 * 1024 * 1024;
 /// How deep an argument or an answer may nest.
@@ -25,6 +27,7 @@ pub(super) fn bounded(limits: &ExecutionLimits) -> ExecutionLimits {
     ExecutionLimits {
         max_nodes: limits.max_nodes.or(NonZeroU64::new(NODES_MAX)),
         max_tool_calls: limits.max_tool_calls.or(NonZeroU64::new(TOOL_CALLS_MAX)),
+        max_bytes: limits.max_bytes.or(NonZeroU64::new(BYTES_MAX)),
         ..*limits
     }
 }
@@ -37,6 +40,11 @@ pub(super) fn crossed(limits: &ExecutionLimits, used: Consumption) -> Option<Str
     if limits.max_tool_calls.is_none() && used.tool_calls > TOOL_CALLS_MAX {
         return Some(format!(
             "it made over {TOOL_CALLS_MAX} tool calls, the most in a case file; set limits.max_tool_calls"
+        ));
+    }
+    if limits.max_bytes.is_none() && used.bytes > BYTES_MAX {
+        return Some(format!(
+            "it copied over {BYTES_MAX} bytes of values, the most in a case file; set limits.max_bytes"
         ));
     }
     None

@@ -10,7 +10,7 @@ use windtunnel_core::evaluator::{
 };
 use windtunnel_core::json::Path;
 
-use super::bounds::{NODES_MAX, TOOL_CALLS_MAX};
+use super::bounds::{BYTES_MAX, NODES_MAX, TOOL_CALLS_MAX};
 use super::definition::{ProgramCase, VARIABLES};
 use super::expectation::Expectation;
 use super::offence::ProgramOffence;
@@ -84,6 +84,7 @@ fn limits(wire: &WireLimits, path: &Path) -> Result<ExecutionLimits, Refusal> {
         max_call_depth: limit(wire.max_call_depth),
         max_tool_calls: at_most("max_tool_calls", wire.max_tool_calls, TOOL_CALLS_MAX)?,
         max_concurrency: limit(wire.max_concurrency),
+        max_bytes: at_most("max_bytes", wire.max_bytes, BYTES_MAX)?,
         timeout: wire.timeout_seconds.map(|timeout| timeout.0),
     })
 }

@@ -37,6 +37,7 @@ pub(in crate::case) struct WireLimits {
     pub(in crate::case) max_call_depth: Option<Limit>,
     pub(in crate::case) max_tool_calls: Option<Limit>,
     pub(in crate::case) max_concurrency: Option<Limit>,
+    pub(in crate::case) max_bytes: Option<Limit>,
     pub(in crate::case) timeout_seconds: Option<PositiveSeconds>,
 }
 
