@@ -5,6 +5,7 @@ mod batch;
 mod call;
 mod limits;
 mod policy;
+mod program;
 mod queue;
 mod retry;
 mod script;
@@ -14,6 +15,11 @@ pub use batch::{BatchCall, BatchCase};
 pub use call::{ArgumentsCase, CallCase, GuardCase};
 pub use limits::{Caps, run_limits};
 pub use policy::{Policies, ToolPolicy};
+pub use program::{
+    AttemptEnding, AttemptScript, AttemptStep, DefinitionTree, Expression, FunctionNode, HigherOrderNode, Keying,
+    ListOperation, Mutation, MutationKind, NodeKind, ProgramArgument, ProgramCase, ProgramTool, ProgramTree, Shape,
+    ToolBehaviours, ToolParam, Version1Node, Version1Program, Version2Program, without_messages,
+};
 pub use queue::{QueueCase, QueuedCall};
 pub use retry::RetryCase;
 pub use script::{Ending, Script, Step};

@@ -32,6 +32,7 @@ mod guards;
 mod ledger;
 mod lifecycle;
 mod order;
+mod programs;
 mod secrecy;
 mod time;
 
@@ -42,5 +43,6 @@ pub use guards::guards_hold;
 pub use ledger::one_entry_per_finished_call;
 pub use lifecycle::{calls_end_once, nothing_follows_a_run, open_calls};
 pub use order::order;
+pub use programs::{attempts_keep_their_call, programs_finish_once};
 pub use secrecy::{events_are_silent_about, logs_are_silent_about, text_is_silent_about};
 pub use time::{lone_call_adds_up, waits_are_exact};

@@ -5,6 +5,7 @@ mod backoff;
 mod batch;
 mod guard;
 mod ledger;
+mod program;
 mod queue;
 mod retry;
 
@@ -12,5 +13,6 @@ pub use backoff::{delay_bounds_s, delay_s};
 pub use batch::{BatchPrediction, PredictedResult};
 pub use guard::{GuardAnswer, GuardModel, Reviewed};
 pub use ledger::{LedgerModel, PredictedEntry};
+pub use program::{BranchEnd, PredictedCall, ProgramEnd, ProgramFailure, ProgramPrediction};
 pub use queue::{QueuePrediction, Turn};
 pub use retry::{CallEnd, ObservedCall, RetryPrediction};

@@ -10,12 +10,16 @@ use windtunnel_proptests::strategies;
 const CASES: usize = 2_000;
 
 fn cases<S: Strategy>(strategy: S) -> Vec<S::Value> {
+    some_cases(strategy, CASES)
+}
+
+pub(crate) fn some_cases<S: Strategy>(strategy: S, count: usize) -> Vec<S::Value> {
     let mut runner = TestRunner::deterministic();
-    (0..CASES).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
+    (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
 #[track_caller]
-fn check<T>(cases: &[T], what: &str, at_least_percent: usize, is_so: impl Fn(&T) -> bool) {
+pub(crate) fn check<T>(cases: &[T], what: &str, at_least_percent: usize, is_so: impl Fn(&T) -> bool) {
     let percent = cases.iter().filter(|case| is_so(case)).count() * 100 / cases.len();
     assert!(percent >= at_least_percent, "{what}: {percent} in 100, and at least {at_least_percent} are promised");
 }

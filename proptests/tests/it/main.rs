@@ -20,6 +20,8 @@ mod ledger;
 #[cfg(test)]
 mod nested;
 #[cfg(test)]
+mod programs;
+#[cfg(test)]
 mod queues;
 #[cfg(test)]
 mod retry;

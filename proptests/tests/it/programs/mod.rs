@@ -1,0 +1,13 @@
+//! Programs under limits and policies (V1–V11), against their model and their invariants.
+
+mod at_once;
+mod compiled;
+mod distribution;
+mod dropped;
+mod evaluated;
+mod limits;
+mod model;
+mod order;
+mod parallel;
+mod reading;
+mod violations;
