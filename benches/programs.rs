@@ -55,8 +55,8 @@ fn main() {
     pending(&runtime, &direct);
 }
 
-/// What a pending frame takes, of a recursion and of a tree: the greatest resident size grows by it. The recursion is
-/// `f(n) = add(n, f(n))`, in which each level waits for one call; it ends by its limit.
+/// What a pending frame takes: the greatest resident size grows by it. The recursion is `f(n) = add(n, f(n))`, in which
+/// each level waits for one call; it ends by its limit.
 #[cfg(target_os = "linux")]
 fn pending(runtime: &tokio::runtime::Runtime, evaluator: &Evaluator) {
     const LEVELS: u32 = 1_000_000;
@@ -70,12 +70,10 @@ fn pending(runtime: &tokio::runtime::Runtime, evaluator: &Evaluator) {
     }))
     .unwrap();
     let limits = ExecutionLimits { max_call_depth: NonZeroU64::new(LEVELS.into()), ..ExecutionLimits::default() };
-    for (name, program) in [("a recursion", recursion), ("a tree", chain(LEVELS))] {
-        let before = peak_bytes();
-        black_box(runtime.block_on(evaluator.clone().limits(limits).evaluate(&program)));
-        let bytes = (peak_bytes() - before) as f64 / f64::from(LEVELS);
-        println!("{name} of {LEVELS} levels: {bytes:.0} bytes a pending frame");
-    }
+    let before = peak_bytes();
+    black_box(runtime.block_on(evaluator.clone().limits(limits).evaluate(&recursion)));
+    let bytes = (peak_bytes() - before) as f64 / f64::from(LEVELS);
+    println!("a recursion of {LEVELS} levels: {bytes:.0} bytes a pending frame");
 }
 
 /// The greatest resident size of this process so far.

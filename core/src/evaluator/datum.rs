@@ -15,7 +15,11 @@ pub(super) enum Datum {
     Unsigned(u64),
     Float(f64),
     /// A string, an array or an object.
-    Shared(Arc<Value>, Extent),
+    Shared {
+        value: Arc<Value>,
+        levels: u8,
+        bytes: u32,
+    },
 }
 
 /// How large a value is.
@@ -46,7 +50,7 @@ impl Datum {
             Self::Signed(number) => *number != 0,
             Self::Unsigned(number) => *number != 0,
             Self::Float(number) => *number != 0.0,
-            Self::Shared(value, _) => match &**value {
+            Self::Shared { value, .. } => match &**value {
                 Value::String(text) => !text.is_empty(),
                 Value::Array(elements) => !elements.is_empty(),
                 Value::Object(members) => !members.is_empty(),
@@ -58,7 +62,7 @@ impl Datum {
     /// The elements, if it is a list.
     pub(super) fn as_array(&self) -> Option<&[Value]> {
         match self {
-            Self::Shared(value, _) => value.as_array().map(Vec::as_slice),
+            Self::Shared { value, .. } => value.as_array().map(Vec::as_slice),
             _ => None,
         }
     }
@@ -69,7 +73,7 @@ impl Datum {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
             Self::Signed(_) | Self::Unsigned(_) | Self::Float(_) => "a number",
-            Self::Shared(value, _) => match &**value {
+            Self::Shared { value, .. } => match &**value {
                 Value::String(_) => "a string",
                 Value::Array(_) => "a list",
                 _ => "an object",
@@ -86,7 +90,7 @@ impl Datum {
             Self::Unsigned(number) => Value::Number(number.into()),
             // Every float here came from a JSON number, which is finite.
             Self::Float(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
-            Self::Shared(value, _) => Arc::unwrap_or_clone(value),
+            Self::Shared { value, .. } => Arc::unwrap_or_clone(value),
         }
     }
 }
@@ -99,7 +103,7 @@ impl Datum {
             Value::Bool(truth) => Self::Bool(truth),
             Value::Number(number) => number_datum(&number),
             shared => match extent(&shared) {
-                Some(extent) => Self::Shared(Arc::new(shared), extent),
+                Some(Extent { levels, bytes }) => Self::Shared { value: Arc::new(shared), levels, bytes },
                 None => {
                     json::dismantle(shared);
                     return Err(TooDeep);
@@ -127,8 +131,7 @@ impl Datum {
         if around.levels == LEVELS_MAX {
             return Err(TooDeep);
         }
-        around.levels += 1;
-        Ok(Self::Shared(Arc::new(list), around))
+        Ok(Self::Shared { value: Arc::new(list), levels: around.levels + 1, bytes: around.bytes })
     }
 
     /// About what a copy of it takes.
@@ -139,14 +142,14 @@ impl Datum {
     /// About what [`Datum::into_value`] copies.
     pub(super) fn copied_bytes(&self) -> u64 {
         match self {
-            Self::Shared(value, extent) if Arc::strong_count(value) > 1 => extent.bytes.into(),
+            Self::Shared { value, bytes, .. } if Arc::strong_count(value) > 1 => (*bytes).into(),
             _ => VALUE_BYTES.into(),
         }
     }
 
     fn extent(&self) -> Extent {
         match self {
-            Self::Shared(_, extent) => *extent,
+            Self::Shared { levels, bytes, .. } => Extent { levels: *levels, bytes: *bytes },
             _ => Extent { levels: 0, bytes: VALUE_BYTES },
         }
     }
@@ -221,6 +224,11 @@ mod tests {
     }
 
     #[test]
+    fn a_datum_is_small() {
+        assert_eq!(size_of::<Datum>(), 16, "a recursion keeps millions");
+    }
+
+    #[test]
     fn values_that_are_too_deep_are_refused_and_dropped_without_recursion() {
         // V9
         let nested = |levels: u32| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
@@ -232,6 +240,5 @@ mod tests {
             Datum::list([Datum::new(nested(u32::from(LEVELS_MAX) - 1)).unwrap()]).unwrap().extent().levels,
             LEVELS_MAX
         );
-        assert_eq!(size_of::<Datum>(), 16, "a recursion keeps millions");
     }
 }

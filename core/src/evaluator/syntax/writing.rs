@@ -31,7 +31,7 @@ pub(super) fn write(tree: &Tree) -> String {
 /// Appends a value of a program.
 pub(super) fn push_datum(text: &mut String, value: &Datum) {
     match value {
-        Datum::Shared(value, _) => json::push_compact(text, value),
+        Datum::Shared { value, .. } => json::push_compact(text, value),
         scalar => json::push_compact(text, &scalar.clone().into_value()),
     }
 }
