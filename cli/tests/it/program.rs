@@ -191,8 +191,8 @@ fn a_replay_shows_the_events_the_result_and_what_was_used() {
     assert_snapshot!(ended.out, @r#"
     two branches with seed 1
        0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=fetch attempt=1 parent=program-1
-       0.000000000  run-1/program-1-2  program.call       tool=negate attempt=1 parent=program-1
+       0.000000000  run-1/program-1-1  program.call       tool=fetch path=$.body[0] attempt=1 parent=program-1
+       0.000000000  run-1/program-1-2  program.call       tool=negate path=$.body[1] attempt=1 parent=program-1
        0.000000000  run-1/program-1-2  program.answer     tool=negate attempt=1 status=error error=tool-execution duration_s=0.0 parent=program-1
        0.018223419  run-1/program-1-1  program.answer     tool=fetch attempt=1 status=ok duration_s=0.018223419 parent=program-1
        0.018223419  run-1/program-1    program.finished   status=ok nodes=5 tool_calls=2 duration_s=0.018223419
@@ -200,7 +200,7 @@ fn a_replay_shows_the_events_the_result_and_what_was_used() {
     branches[0]: ok {"key":"x","found":true}
     branches[1]: tool-execution: tool "negate": no stock
     used: 5 nodes, 2 tool calls, depth 3, call depth 0, 2 at once
-    6 events in 0.018223419 s of virtual time, digest 10d8e22d742b7cf2a42bbdecd1f16ac85ff1a4f1fb87264b4aa30338ccf98e19
+    6 events in 0.018223419 s of virtual time, digest 8a0b5e8734a869f2793d7bf2a089ad58e72a982af798d6d1af75aba1ca6ddcd0
     passed
     "#);
     let ended = folder.run(&["replay", "branches.toml", "--seed", "1", "--format", "json"]);
@@ -226,13 +226,13 @@ fn a_replay_shows_an_error_or_that_there_is_no_end() {
     assert_snapshot!(fails.out, @r#"
     case-1 with seed 0
        0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=a attempt=1 parent=program-1
+       0.000000000  run-1/program-1-1  program.call       tool=a path=$.body[0] attempt=1 parent=program-1
        0.000000000  run-1/program-1-1  program.answer     tool=a attempt=1 status=error error=timeout duration_s=0.0 parent=program-1
        0.000000000  run-1/program-1    program.finished   status=error error=timeout nodes=2 tool_calls=1 duration_s=0.0
 
     result: timeout: tool "a": it ran out of time
     used: 2 nodes, 1 tool calls, depth 2, call depth 0, 1 at once
-    4 events in 0.000000000 s of virtual time, digest a6384b7b168a26a8eb8765e896c984430e5cdbe4af8fef35cf8e09acf7966192
+    4 events in 0.000000000 s of virtual time, digest 59dfc58d13d8fd35bfea3a5f8c3cc4f9ed76915045efd33a547238bcdc2f2c19
     passed
     "#);
     let hangs = folder.run(&["replay", "hangs.json"]);
@@ -240,11 +240,11 @@ fn a_replay_shows_an_error_or_that_there_is_no_end() {
     assert_snapshot!(hangs.out, @r#"
     case-1 with seed 0
        0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=a attempt=1 parent=program-1
+       0.000000000  run-1/program-1-1  program.call       tool=a path=$.body[0] attempt=1 parent=program-1
     31536000.000000000  run-1/program-1    program.finished   status=cancelled nodes=2 tool_calls=1 duration_s=31536000.0
 
     result: none, the program did not finish
-    3 events in 31536000.000000000 s of virtual time, digest e6bc020ca6dd6fc73edd96a2a8a1262cea84fb715188fe40d5a07d864c222982
+    3 events in 31536000.000000000 s of virtual time, digest a58115c90db6f80829c52b505de3c4f6f20c419440cb8995a88474a9ba808629
     FAILED
       the case came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without a timeout, or waits for a thread or for input from outside, does so forever
     "#);

@@ -15,6 +15,7 @@ use super::error::{ErrorKind, ProviderError, ToolFailure};
 use super::machine::{FrameId, Input, Request};
 use super::provider::{ProviderCall, ToolProvider};
 use super::report::Report;
+use super::syntax::{NodeId, Program};
 use crate::causes;
 use crate::env::Env;
 use crate::event::EventKind;
@@ -22,6 +23,7 @@ use crate::event::EventKind;
 /// Makes the requests of one evaluation.
 #[derive(Clone, Copy)]
 pub(super) struct Attempts<'p> {
+    pub(super) program: &'p Program,
     pub(super) provider: &'p dyn ToolProvider,
     pub(super) env: &'p Env,
     pub(super) report: &'p Report<'p>,
@@ -41,11 +43,11 @@ impl<'p> Attempts<'p> {
                 };
                 (frame, Work::Awaited(Box::pin(input)))
             }
-            Request::Attempt { frame, tool, number, attempt, arguments } => {
+            Request::Attempt { frame, node, tool, number, attempt, arguments } => {
                 let (run_id, evaluation_id) = (&*self.report.run_id, &*self.report.evaluation_id);
                 let call = ProviderCall { tool, arguments, attempt, run_id, evaluation_id, number };
                 match self.report.is_heard {
-                    true => (frame, Work::Awaited(Box::pin(self.reported(tool, call)))),
+                    true => (frame, Work::Awaited(Box::pin(self.reported(tool, node, call)))),
                     false => (frame, Work::Called(Calling::begin(self.provider, call))),
                 }
             }
@@ -55,9 +57,10 @@ impl<'p> Attempts<'p> {
         }
     }
 
-    async fn reported(self, tool: &'p Arc<str>, call: ProviderCall<'p>) -> Input {
+    async fn reported(self, tool: &'p Arc<str>, node: NodeId, call: ProviderCall<'p>) -> Input {
         let (call_id, attempt) = (Arc::<str>::from(call.call_id()), call.attempt);
-        let event = EventKind::ProgramCall { tool: Arc::clone(tool), attempt };
+        let path = self.program.path_of(node).to_string().into();
+        let event = EventKind::ProgramCall { tool: Arc::clone(tool), path, attempt };
         self.report.emit(Arc::clone(&call_id), event).await;
         let began = self.env.now();
         let input = Calling::begin(self.provider, call).await;

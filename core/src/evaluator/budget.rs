@@ -20,8 +20,8 @@ pub struct Consumption {
     pub peak_depth: u64,
     /// The most user functions active at once, one in the other.
     pub peak_call_depth: u64,
-    /// The most operations at work at once. One that waits for the operations inside it is not at work, and a plain value
-    /// among parameters is no work of its own.
+    /// The most operations at work at once. One that waits for the operations inside it is not at work, one that waits for
+    /// another's memo is, and a plain value among parameters is no work of its own.
     pub peak_concurrency: u64,
 }
 

@@ -26,7 +26,8 @@ use crate::tool::{ArgumentsError, Tool, ToolError, ToolSpec};
 /// are an argument of a tool or of a user function. Where a name is taken, `_2`, `_3` and so on follow it.
 ///
 /// Registered in an [`Executor`](crate::executor::Executor), it calls the tools of the executor that it is called by, in
-/// the same run. Each call has a budget of its own. A call of it that is nested in 16 others is refused (`tool-error`).
+/// the same run. Where it ends by a limit or a rule, the call is a `tool-error`, and the
+/// [`EvaluationError`] can be found among the sources of its error. Each call has a budget of its own. A call of it that is nested in 16 others is refused (`tool-error`).
 ///
 /// ```
 /// use serde_json::json;
@@ -90,7 +91,8 @@ pub enum CompileError {
 }
 
 impl CompiledProgram {
-    /// Compiles a program whose tools are those of `provider`: their schemas become those of its arguments.
+    /// Compiles a program whose tools are those of `provider`: a value that is an argument of a tool takes over its schema
+    /// there. One that is an argument of a user function has none.
     ///
     /// # Errors
     /// [`CompileError`] if the program has no name or description, or the provider does not have one of its tools.

@@ -154,7 +154,7 @@ impl Evaluator {
         report: &Report<'_>,
         began: Duration,
     ) -> Result<Answer, EvaluationError> {
-        let attempts = Attempts { provider: &*self.provider, env: &self.env, report };
+        let attempts = Attempts { program: machine.program(), provider: &*self.provider, env: &self.env, report };
         let mut deadline = Deadline::new(&self.env, began, self.limits.timeout);
         let mut flight = Flight::default();
         let mut draw = |count: usize| self.draw(count);

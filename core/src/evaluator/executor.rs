@@ -14,6 +14,8 @@ use crate::tool;
 
 impl Executor {
     /// An evaluator of programs whose tools are this executor's, in its environment and with its sinks.
+    ///
+    /// A tool's own retries are made underneath: they are one attempt to the evaluator's limits and retry policy.
     pub fn evaluator(&self) -> Evaluator {
         Evaluator::new(self.clone()).env(self.env().clone()).reporting_to(self.emitter().into_owned())
     }

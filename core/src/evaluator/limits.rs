@@ -28,10 +28,11 @@ pub struct ExecutionLimits {
     pub max_depth: Option<NonZeroU64>,
     /// Calls of user functions that are active at once, one in the other.
     pub max_call_depth: Option<NonZeroU64>,
-    /// Physical attempts of tools.
+    /// Attempts that are asked of the provider. What an [`Executor`](crate::executor::Executor) retries underneath is not
+    /// seen here: the attempts of a program and those of its tools multiply.
     pub max_tool_calls: Option<NonZeroU64>,
-    /// Expressions of the program's body that are evaluated at once. With this limit everything inside one of them runs
-    /// one after another.
+    /// Expressions of the program's body that are evaluated at once. With this limit, however high, everything inside one
+    /// of them runs one after another, which can make a program slower than without it.
     pub max_concurrency: Option<NonZeroU64>,
     /// Bytes of values that are copied into lists and arguments, about: a program can name one large value many times.
     pub max_bytes: Option<NonZeroU64>,

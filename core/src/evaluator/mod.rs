@@ -14,6 +14,46 @@
 //! an [`Executor`](crate::executor::Executor), whose policies then apply underneath, or any type of one's own. A
 //! [`CompiledProgram`] is a tool itself.
 //!
+//! ```
+//! use serde_json::json;
+//! use windtunnel_core::BoxError;
+//! use windtunnel_core::evaluator::{ErrorKind, ExecutionLimits, Program};
+//! use windtunnel_core::executor::Executor;
+//! use windtunnel_core::tool::{FunctionTool, Registry};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+//! let mut registry = Registry::new();
+//! registry.register(FunctionTool::json("population", "Counts.", schema, |arguments, _| async move {
+//!     Ok::<_, BoxError>(json!(arguments["city"].as_str().map_or(0, str::len)))
+//! }))?;
+//! let executor = Executor::new(registry);
+//!
+//! let program = Program::from_value(&json!({
+//!     "schema_version": "1.0", "mode": "single",
+//!     "body": [{
+//!         "type": "map",
+//!         "function": {"type": "lambda", "params": ["city"], "body": {
+//!             "type": "function", "name": "population", "params": [{"type": "value", "name": "city", "value": null}],
+//!         }},
+//!         "iterable": {"type": "value", "name": "cities", "value": ["Oslo", "Lima"]},
+//!     }],
+//! }))?;
+//! let limits = ExecutionLimits { max_tool_calls: 10.try_into().ok(), ..ExecutionLimits::default() };
+//! let evaluation = executor.evaluator().limits(limits).evaluate(&program).await;
+//! match evaluation.result {
+//!     Ok(answer) => assert_eq!(answer.into_value(), json!([4, 4])),
+//!     Err(error) if error.kind() == Some(ErrorKind::ExecutionLimit) => println!("give it more: {error}"),
+//!     Err(error) => return Err(error.into()),
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! All expressions of a body begin at once, in either mode. Version 1 parameters are evaluated at once too, version 2
+//! arguments one after another, in order.
+//!
 //! No depth of a program overflows the stack: what waits is on the heap. Values in a program have at most 128 levels.
 
 mod attempt;

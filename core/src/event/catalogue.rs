@@ -116,6 +116,9 @@ pub enum EventKind {
     ProgramCall {
         /// The tool's name.
         tool: Arc<str>,
+        /// Where the call stands in the program, such as `$.body[1].params[0]`. A body of a function or lambda stands there
+        /// once, however often it is evaluated.
+        path: Arc<str>,
         /// This attempt.
         attempt: u32,
     },

@@ -174,11 +174,12 @@ impl<'p> Machine<'p> {
     fn attempt(&mut self, id: FrameId, tool: ToolId, number: u64, attempt: u32, arguments: Value) -> Stepped {
         self.budget.use_tool_call()?;
         let tool = self.tree.tool(tool);
+        let node = self.frames.get(id).node;
         let retry = &self.policy.retry;
         let is_last = attempt >= retry.max_attempts.get() || !retry.covers(tool);
         let kept = (!is_last).then(|| Box::new(arguments.clone()));
         self.frames.get_mut(id).state = State::Calling { number, attempt, arguments: kept };
-        Ok(self.ask(Request::Attempt { frame: id, tool, number, attempt, arguments }))
+        Ok(self.ask(Request::Attempt { frame: id, node, tool, number, attempt, arguments }))
     }
 
     pub(super) fn define(&mut self, id: FrameId, defined: Result<Arc<ToolDefinition>, Box<ProviderError>>) -> Stepped {

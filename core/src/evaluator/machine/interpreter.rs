@@ -68,7 +68,7 @@ pub(in crate::evaluator) enum Request<'p> {
     /// The definition of a tool.
     Definition { frame: FrameId, tool: &'p Arc<str> },
     /// One attempt of a tool.
-    Attempt { frame: FrameId, tool: &'p Arc<str>, number: u64, attempt: u32, arguments: Value },
+    Attempt { frame: FrameId, node: NodeId, tool: &'p Arc<str>, number: u64, attempt: u32, arguments: Value },
     /// A pause before the next attempt.
     Rest { frame: FrameId, tool: &'p Arc<str>, number: u64, attempt: u32, cause: ErrorKind, delay: Duration },
 }
@@ -155,6 +155,10 @@ impl<'p> Machine<'p> {
         let root = machine.frames.add(None, root);
         machine.turns.add(0, root, Input::Enter);
         machine
+    }
+
+    pub(in crate::evaluator) fn program(&self) -> &'p Program {
+        self.program
     }
 
     pub(in crate::evaluator) fn budget(&self) -> &Budget {

@@ -37,10 +37,10 @@ async fn every_attempt_is_said_and_none_of_its_values() {
         lines,
         [
             r#"program-1 program.started {"program":"","version":"1.0"}"#,
-            r#"program-1-1 program.call {"tool":"flaky","attempt":1}"#,
+            r#"program-1-1 program.call {"tool":"flaky","path":"$.body[0]","attempt":1}"#,
             r#"program-1-1 program.answer {"tool":"flaky","attempt":1,"status":"error","error":"tool-execution"}"#,
             r#"program-1-1 program.retry {"tool":"flaky","attempt":1,"cause":"tool-execution","delay_s":0.5}"#,
-            r#"program-1-1 program.call {"tool":"flaky","attempt":2}"#,
+            r#"program-1-1 program.call {"tool":"flaky","path":"$.body[0]","attempt":2}"#,
             r#"program-1-1 program.answer {"tool":"flaky","attempt":2,"status":"ok"}"#,
             r#"program-1 program.finished {"status":"ok","nodes":3,"tool_calls":2}"#,
         ]
