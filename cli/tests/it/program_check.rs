@@ -35,7 +35,7 @@ fn every_offence_is_reported_at_once_with_its_place() {
     assert_snapshot!(ended.out, @r#"
     wrong.json:2:13: $.mode: must be "single" or "parallel"
     wrong.json:4:9: $.body[0]: `condition` is missing
-    wrong.json:4:48: $.body[0].true_branch: must be an object, not a number
+    wrong.json:4:48: $.body[0].true_branch: must be a node: write {"type": "value", "name": …, "value": …}
     wrong.json:5:18: $.body[1].type: "functoin" cannot stand here; known types: "program", "function", "value", "conditional", "map", "filter", "reduce"
     wrong.json:7:14: $.boddy: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version"
     unbound.json:1:65: $.body[0].name: "é" is not a name; use letters, digits and _, and begin with no digit
@@ -114,7 +114,7 @@ fn each_file_is_a_json_object_and_so_is_the_summary() {
     assert_snapshot!(ended.out, @r#"
     {"type":"program","file":"one.json","valid":true,"version":"1.0","name":"adds","nodes":9,"tools":["add","negate"],"offences":[]}
     {"type":"program","file":"two.json","valid":true,"version":"2.0","name":null,"nodes":12,"tools":["greater_than","subtract"],"offences":[]}
-    {"type":"program","file":"wrong.json","valid":false,"version":null,"name":null,"nodes":null,"tools":null,"offences":[{"path":"$.mode","line":2,"column":13,"problem":"must be \"single\" or \"parallel\""},{"path":"$.body[0]","line":4,"column":9,"problem":"`condition` is missing"},{"path":"$.body[0].true_branch","line":4,"column":48,"problem":"must be an object, not a number"},{"path":"$.body[1].type","line":5,"column":18,"problem":"\"functoin\" cannot stand here; known types: \"program\", \"function\", \"value\", \"conditional\", \"map\", \"filter\", \"reduce\""},{"path":"$.boddy","line":7,"column":14,"problem":"unknown field; known fields: \"type\", \"body\", \"mode\", \"name\", \"description\", \"schema_version\""}]}
+    {"type":"program","file":"wrong.json","valid":false,"version":null,"name":null,"nodes":null,"tools":null,"offences":[{"path":"$.mode","line":2,"column":13,"problem":"must be \"single\" or \"parallel\""},{"path":"$.body[0]","line":4,"column":9,"problem":"`condition` is missing"},{"path":"$.body[0].true_branch","line":4,"column":48,"problem":"must be a node: write {\"type\": \"value\", \"name\": …, \"value\": …}"},{"path":"$.body[1].type","line":5,"column":18,"problem":"\"functoin\" cannot stand here; known types: \"program\", \"function\", \"value\", \"conditional\", \"map\", \"filter\", \"reduce\""},{"path":"$.boddy","line":7,"column":14,"problem":"unknown field; known fields: \"type\", \"body\", \"mode\", \"name\", \"description\", \"schema_version\""}]}
     {"type":"error","file":"absent.json","message":"absent.json: cannot be read: No such file or directory (os error 2)"}
     {"type":"summary","files":4,"valid":2,"invalid":1,"unreadable":1,"interrupted":false}
     "#);
@@ -145,10 +145,10 @@ fn a_hundred_thousand_levels_are_checked() {
     let folder = Folder::new("program_deep", &[("valid.json", &valid), ("invalid.json", &invalid)]);
     let ended = folder.run(&["program", "check", "valid.json", "invalid.json"]);
     assert_eq!((ended.code, &*ended.err), (Some(1), ""));
-    assert_snapshot!(ended.out, @"
-    invalid.json:1:4000026: $.body[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0]<199963 segments left out>[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0]: must be an object, not a number
+    assert_snapshot!(ended.out, @r#"
+    invalid.json:1:4000026: $.body[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0]<199963 segments left out>[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0].params[0]: must be a node: write {"type": "value", "name": …, "value": …}
     1 valid, 1 invalid
-    ");
+    "#);
 }
 
 #[test]

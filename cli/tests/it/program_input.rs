@@ -23,7 +23,7 @@ fn check_misused(test: &str, options: &[&str]) -> String {
 fn a_program_or_tools_that_are_invalid_or_absent() {
     assert_snapshot!(check_misused("program_input_invalid", &["invalid.json"]), @r#"
     error: invalid.json is not a valid program
-    invalid.json:1:29: $.body[0]: must be an object, not a number
+    invalid.json:1:29: $.body[0]: must be a node: write {"type": "value", "name": …, "value": …}
     invalid.json:1:42: $.extra: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version"
     "#);
     assert_snapshot!(check_misused("program_input_absent", &["absent.json"]), @"error: absent.json: cannot be read: No such file or directory (os error 2)");

@@ -20,7 +20,7 @@ fn a_program_of_version_1_is_a_tree() {
       map
         lambda (n)
           tool negate
-            n = null
+            parameter n
         over: numbers = [3,4.5]
     "#);
 }

@@ -61,7 +61,9 @@ impl<'a> Document<'a> {
         // Offsets have 32 bits.
         let bytes_max = bounds.bytes_max.min(u32::MAX as usize);
         let mut builder = Builder::new(Some(text));
-        json::build(text, Bounds { bytes_max, ..bounds }, &mut builder)?;
+        if let Err(error) = json::build(text, Bounds { bytes_max, ..bounds }, &mut builder) {
+            return Err(builder.advised(text, error));
+        }
         if builder.document.entries.is_empty() {
             let kind = ParseErrorKind::Syntax { path: Path::root(), message: "there is no value".to_owned() };
             return Err(json::at(text, text.len(), kind));
@@ -133,6 +135,17 @@ impl<'a> Document<'a> {
     /// The member called `name`.
     pub(super) fn member(&self, object: EntryId, name: &str) -> Option<EntryId> {
         self.children(object).find(|member| self.name(*member) == name)
+    }
+
+    /// What a node says that its type is.
+    pub(super) fn kind(&self, entry: EntryId) -> Option<&str> {
+        if !matches!(self.content(entry), Content::Object) {
+            return None;
+        }
+        match self.content(self.member(entry, "type")?) {
+            Content::String(kind) => Some(kind),
+            _ => None,
+        }
     }
 
     /// The offset in the text, for a document that was read from one.
@@ -224,6 +237,26 @@ impl<'a> Builder<'a> {
     fn new(text: Option<&'a str>) -> Self {
         let document = Document { text, entries: Vec::new(), strings: Vec::new(), numbers: Vec::new() };
         Self { document, open: Vec::new(), name: None }
+    }
+
+    /// The error, beginning with what to do where that is known: the parser's words say what it expected.
+    fn advised(&self, text: &str, mut error: ParseError) -> ParseError {
+        let (line, column) = json::position(text, text.len());
+        let is_at_end = (error.line, error.column) == (line, column);
+        let ParseErrorKind::Syntax { message, .. } = &mut error.kind else { return error };
+        let begin = text.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+        let has_begun = !self.document.entries.is_empty();
+        let advice = if !has_begun && begin.starts_with("```") {
+            "the text begins with a code fence: remove it, and the one at the end"
+        } else if has_begun && self.open.is_empty() {
+            "something follows the program: a text holds one"
+        } else if !begin.is_empty() && (is_at_end || message == "Unexpected end of file") {
+            "the text ends too early"
+        } else {
+            return error;
+        };
+        *message = format!("{advice} ({message})");
+        error
     }
 
     fn begin(&mut self, value: &'a Value, open: &mut Vec<Pending<'a>>) {

@@ -15,6 +15,7 @@ mod reader;
 mod schema;
 mod scope;
 mod tree;
+mod version;
 mod version1;
 mod version2;
 mod wording;

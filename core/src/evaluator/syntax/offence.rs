@@ -132,7 +132,7 @@ mod tests {
              line 3, column 5: $.body[0]: `condition` is missing\n\
              line 4, column 11: $.body[0].é: unknown field; known fields: \"type\", \"condition\", \"true_branch\", \
              \"false_branch\"\n\
-             line 4, column 29: $.body[0].true_branch: must be an object, not a number"
+             line 4, column 29: $.body[0].true_branch: must be a node: write {\"type\": \"value\", \"name\": …, \"value\": …}"
         );
         assert_eq!(refusal.offences()[2].position, Some((4, 11)));
         let value = serde_json::from_str(text).unwrap();
@@ -169,7 +169,11 @@ mod tests {
     fn text_that_is_not_json_is_refused_as_such() {
         for (text, message) in [
             ("", "line 1, column 1: $: Unexpected end of file, a value was expected"),
-            ("{} 1", "line 1, column 4: $: The JSON already contains one root element"),
+            (
+                "{} 1",
+                "line 1, column 4: $: something follows the program: a text holds one (The JSON already contains one \
+                 root element)",
+            ),
             ("{\"mode\": \"single\", \"mode\": \"single\"}", "line 1, column 20: $.mode: this member is given twice"),
             (
                 "{\"body\": [1, 18446744073709551616]}",
@@ -185,6 +189,37 @@ mod tests {
         }
         let refusal = Program::parse(&" ".repeat(65), json::Bounds { bytes_max: 64, depth_max: 2 }).unwrap_err();
         assert_eq!(refusal.to_string(), "line 1, column 1: $: 65 bytes are more than the 64 allowed");
+    }
+
+    #[test]
+    fn text_that_is_no_program_alone_says_what_to_do() {
+        let early = "the text ends too early";
+        let fence = "the text begins with a code fence: remove it, and the one at the end (Unexpected char: '`')";
+        let follows = "something follows the program: a text holds one";
+        for (text, message) in [
+            ("{", format!("1, column 2: $: {early} (Object keys must be strings)")),
+            ("{\"body\"\n", format!("2, column 1: $.body: {early} (Object keys must be strings)")),
+            ("{\"body\": ", format!("1, column 10: $.body: {early} (Unexpected end of file, a value was expected)")),
+            ("{\"body\": [{\"é", format!("1, column 12: $.body[0]: {early} (Unexpected end of file)")),
+            ("{\"mode\": tru", format!("1, column 10: $.mode: {early} (Unexpected end of file)")),
+            (
+                "[1",
+                format!(
+                    "1, column 3: $[1]: {early} (Array values must be followed by a comma to add a new value or a \
+                     squared bracket to end the array)"
+                ),
+            ),
+            ("```json\n{}\n```", format!("1, column 1: $: {fence}")),
+            ("\n ```\n{}\n```", format!("2, column 2: $: {fence}")),
+            ("{}\n```\n", format!("2, column 1: $: {follows} (Unexpected char: '`')")),
+            ("{}\n{}", format!("2, column 1: $: {follows} (The JSON already contains one root element)")),
+            ("{}}", format!("1, column 3: $: {follows} (The JSON already contains one root element)")),
+            ("1 \"", format!("1, column 3: $: {follows} (Unexpected end of file)")),
+            ("{'mode'}", "1, column 2: $: Unexpected char: '''".to_owned()),
+        ] {
+            let refusal = Program::parse(text, Program::BOUNDS).unwrap_err();
+            assert_eq!(refusal.to_string(), format!("line {message}"));
+        }
     }
 
     #[test]

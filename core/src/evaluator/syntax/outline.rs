@@ -1,5 +1,6 @@
 //! A program for people: an indented tree, one node a line.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::super::datum::Datum;
@@ -12,7 +13,11 @@ use super::writing::push_datum;
 const INDENTED_MAX: usize = 40;
 
 /// The outline of a program.
-pub(super) struct Outline<'t>(pub(super) &'t Tree);
+pub(super) struct Outline<'t> {
+    tree: &'t Tree,
+    /// The values that a reduce begins with, and whether it takes what their name stands for outside instead.
+    accumulators: BTreeMap<NodeId, bool>,
+}
 
 impl fmt::Display for Outline<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,17 +53,38 @@ enum Item<'t> {
 }
 
 impl<'t> Outline<'t> {
+    pub(super) fn new(tree: &'t Tree) -> Self {
+        // A value may begin more than one reduce: the innermost comes last, and the value is its parameter.
+        let accumulators = tree.nodes.iter().filter_map(|node| match node {
+            Node::HigherOrder { operation: Operation::Reduce { accumulator, outer }, .. } => {
+                Some((*accumulator, outer.is_some()))
+            }
+            _ => None,
+        });
+        Self { tree, accumulators: accumulators.collect() }
+    }
+
+    /// A value that stands for a parameter.
+    fn parameter(&self, node: NodeId, name: &str, value: &Datum) -> String {
+        match self.accumulators.get(&node) {
+            None => format!("parameter {name}"),
+            Some(true) => format!("parameter {name}, at first the {name} around the reduce"),
+            Some(false) if *value == Datum::Null => format!("parameter {name}, at first the first item"),
+            Some(false) => format!("parameter {name}, at first {}", payload(value)),
+        }
+    }
+
     fn line(&self, item: &Item<'t>) -> String {
-        let tree = self.0;
+        let tree = self.tree;
         let name = |name: NameId| plain(tree.name(name));
         let names = |names: &[NameId]| names.iter().map(|param| name(*param)).collect::<Vec<_>>().join(", ");
         let node = match item {
             Item::Definition(definition) => {
                 return format!("define {}({})", name(definition.name), names(&definition.params));
             }
-            Item::Node(node) => tree.node(*node),
+            Item::Node(node) => *node,
         };
-        match node {
+        match tree.node(node) {
             Node::Program { mode, title, .. } => {
                 let mut line = format!("program {}, {}", tree.version.as_str(), mode.as_str());
                 for text in [&title.name, &title.description].into_iter().flatten() {
@@ -67,6 +93,7 @@ impl<'t> Outline<'t> {
                 }
                 line
             }
+            Node::Value { name: called, value, binding: Some(_) } => self.parameter(node, &name(*called), value),
             Node::Value { name: called, value, .. } => format!("{} = {}", name(*called), payload(value)),
             Node::Function { name: called, .. } => format!("tool {}", name(*called)),
             Node::Conditional { .. } => "conditional".to_owned(),
@@ -85,7 +112,7 @@ impl<'t> Outline<'t> {
     }
 
     fn below(&self, item: &Item<'t>) -> Vec<(Option<&'t str>, Item<'t>)> {
-        let tree = self.0;
+        let tree = self.tree;
         let labelled = |label: &'t str, node: NodeId| (Some(label), Item::Node(node));
         let plain = |children: Children| children.iter().map(|child| (None, Item::Node(child)));
         let node = match item {
@@ -144,10 +171,41 @@ mod tests {
                     "true_branch": {{"type": "program", "mode": "single", "body": []}}}}}}]}}"#
             ),
             &format!(
-                "program 1.0, single, \"two\\nlines\"\n  map\n    lambda (x)\n      tool f\n        x = null\n        \
+                "program 1.0, single, \"two\\nlines\"\n  map\n    lambda (x)\n      tool f\n        parameter x\n        \
                  \"a b\" = \"{}…\n    over: conditional\n      if: v = true\n      then: program 1.0, single\n",
                 "é".repeat(59)
             ),
+        );
+    }
+
+    /// The lines of the body of a reduce over `total` and `n`.
+    fn body_of_reduce(params: &str) -> String {
+        let text = format!(
+            r#"{{"mode": "single", "body": [{{"type": "reduce", "iterable": {{"type": "value", "name": "v", "value": []}},
+                "function": {{"params": ["total", "n"], "body": {{"name": "add", "params": [{params}]}}}}}}]}}"#
+        );
+        let outline = Program::parse(&text, Program::BOUNDS).unwrap().outline().to_string();
+        let lines = outline.lines().skip(4).map(str::trim);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn what_stands_for_a_parameter_is_shown_as_one() {
+        let value = |name: &str, value: &str| format!(r#"{{"type": "value", "name": "{name}", "value": {value}}}"#);
+        let n = value("n", "5");
+        let shown = body_of_reduce(&format!("{}, {n}, {}", value("total", "0"), value("total", "7")));
+        assert_eq!(shown, "parameter total, at first 0\nparameter n\nparameter total\nover: v = []");
+        let shown = body_of_reduce(&format!("{}, {n}", value("total", "null")));
+        assert_eq!(shown, "parameter total, at first the first item\nparameter n\nover: v = []");
+        let inner = format!(
+            r#"{{"type": "reduce", "iterable": {n}, "function": {{"params": ["n", "m"],
+                "body": {{"name": "f", "params": [{n}, {}]}}}}}}"#,
+            value("m", "null")
+        );
+        assert_eq!(
+            body_of_reduce(&format!("{}, {n}, {inner}", value("total", "[1]"))),
+            "parameter total, at first [1]\nparameter n\nreduce\nlambda (n, m)\ntool f\n\
+             parameter n, at first the n around the reduce\nparameter m\nover: parameter n\nover: v = []"
         );
     }
 

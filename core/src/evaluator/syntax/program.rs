@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::document::{Content, Document};
+use super::document::Document;
 use super::offence::{Offence, ProgramError};
 use super::outline::Outline;
 use super::reader::Reader;
 use super::tree::{Mode, Node, NodeId, Title, Tree, Version};
-use super::{place, schema, version1, version2, writing};
+use super::{place, schema, version, version1, version2, writing};
 use crate::json::{Bounds, Path};
 
 /// A valid program. Cheap to clone; one program may run any number of times at once (V3).
@@ -111,7 +111,7 @@ impl Program {
 
     fn read(document: &Document<'_>) -> Result<Self, ProgramError> {
         let mut reader = Reader::new(document);
-        let version = version_of(&mut reader);
+        let version = version::stated(&mut reader);
         match version {
             Some(Version::V1) => version1::read(&mut reader),
             Some(Version::V2) => version2::read(&mut reader),
@@ -135,7 +135,7 @@ impl Program {
         self.inner.tree.version
     }
 
-    /// How the expressions of its body relate.
+    /// Whether the failures of the expressions of its body can be collected.
     ///
     /// ```
     /// # use windtunnel_core::evaluator::{Mode, Program};
@@ -230,7 +230,7 @@ impl Program {
     /// # Ok::<_, windtunnel_core::evaluator::ProgramError>(())
     /// ```
     pub fn outline(&self) -> impl fmt::Display {
-        Outline(&self.inner.tree)
+        Outline::new(&self.inner.tree)
     }
 
     /// The JSON Schema (2020-12) of programs of `version`, for models and editors. A program that keeps it may still be
@@ -272,20 +272,5 @@ impl fmt::Debug for Program {
         let mut program = formatter.debug_struct("Program");
         program.field("version", &self.version()).field("name", &self.name()).field("nodes", &self.node_count());
         program.finish_non_exhaustive()
-    }
-}
-
-fn version_of(reader: &mut Reader<'_>) -> Option<Version> {
-    if !reader.is_object(Document::ROOT) {
-        return None;
-    }
-    let Some(member) = reader.document.member(Document::ROOT, "schema_version") else { return Some(Version::V1) };
-    match reader.document.content(member) {
-        Content::String("1.0") => Some(Version::V1),
-        Content::String("2.0") => Some(Version::V2),
-        _ => {
-            reader.offend(member, || "unknown version; known: \"1.0\", \"2.0\"".to_owned());
-            None
-        }
     }
 }

@@ -10,6 +10,15 @@ use super::payload::payload;
 use super::tree::{Children, Definition, MemoId, Mode, NameId, Node, NodeId, Title, ToolId, Tree, Version};
 use super::wording::{listed, quoted};
 
+/// What may stand where a value is wanted.
+pub(super) struct Wanted {
+    /// With its article.
+    pub(super) noun: &'static str,
+    /// How a value that is known is written.
+    pub(super) plain: &'static str,
+    pub(super) types: &'static [&'static str],
+}
+
 /// Builds a tree from a document, collecting offences instead of stopping at the first.
 pub(super) struct Reader<'d> {
     pub(super) document: &'d Document<'d>,
@@ -65,23 +74,45 @@ impl<'d> Reader<'d> {
         self.offences.add(entry, problem);
     }
 
-    /// The type of a node. `implied` is what it is if it does not say so; `known` is what it may be.
-    pub(super) fn kind(
-        &mut self,
-        entry: EntryId,
-        implied: Option<&'static str>,
-        known: &[&'static str],
-    ) -> Option<&'d str> {
+    /// The type of a node of which only one type can stand there: `implied`, if it does not say so.
+    pub(super) fn kind(&mut self, entry: EntryId, implied: &'static str) -> Option<&'d str> {
         if !self.is_object(entry) {
             return None;
         }
-        let Some(member) = self.document.member(entry, "type") else {
-            if implied.is_none() {
-                self.offend(entry, || format!("`type` is missing; known types: {}", listed(known.iter().copied())));
+        match self.document.member(entry, "type") {
+            Some(member) => self.string(member),
+            None => Some(implied),
+        }
+    }
+
+    /// The type of a node that must say it.
+    pub(super) fn stated_kind(&mut self, entry: EntryId, wanted: &Wanted) -> Option<&'d str> {
+        let Wanted { noun, plain, types } = wanted;
+        match self.document.content(entry) {
+            Content::Object => {}
+            Content::Array if self.begins_with_node(entry, types) => {
+                self.offend(entry, || format!("must be {noun}, not a list of them"));
+                return None;
             }
-            return implied;
+            _ => {
+                self.offend(entry, || format!("must be {noun}: write {plain}"));
+                return None;
+            }
+        }
+        let Some(member) = self.document.member(entry, "type") else {
+            self.offend(entry, || {
+                let known = listed(types.iter().copied());
+                format!("`type` is missing; known types: {known}; write a plain value as {plain}")
+            });
+            return None;
         };
         self.string(member)
+    }
+
+    /// Whether the first element of a list is a node of one of `types`.
+    fn begins_with_node(&self, list: EntryId, types: &[&str]) -> bool {
+        let first = self.document.children(list).next();
+        first.and_then(|first| self.document.kind(first)).is_some_and(|kind| types.contains(&kind))
     }
 
     /// The fields of a node by name, in the order of `known`. Every other but `type` is an offence.
@@ -142,7 +173,7 @@ impl<'d> Reader<'d> {
         matches!(self.document.content(entry), Content::Null)
     }
 
-    fn mistyped(&mut self, entry: EntryId, expected: &str) {
+    pub(super) fn mistyped(&mut self, entry: EntryId, expected: &str) {
         let found = match self.document.content(entry) {
             Content::Null => "null",
             Content::Bool(_) => "a boolean",

@@ -3,7 +3,7 @@
 use super::document::EntryId;
 use super::reader::Reader;
 use super::tree::{Binding, Children, NameId, Node, NodeId, Operation};
-use super::wording::quoted;
+use super::wording::{listed, quoted};
 
 /// The lambdas around the place that is read, and what each name means there.
 #[derive(Default)]
@@ -103,7 +103,11 @@ impl Scopes {
                 Some(Binding { levels: 0, index }) => lambda.refer(node, index, is_null),
                 _ if is_null => reader.offences.add(entry, || {
                     let name = quoted(reader.names.text(name.0));
-                    format!("null stands for a parameter of the lambda around it, and {name} is none; give it a value")
+                    let params = listed(lambda.params.iter().map(|(_, param)| &**reader.names.text(param.0)));
+                    format!(
+                        "null stands for a parameter of the lambda, and {name} is no parameter of the lambda (its \
+                         parameters: {params}); give it a value, or a parameter's name"
+                    )
                 }),
                 _ => {}
             }
@@ -328,16 +332,23 @@ mod tests {
 
     #[test]
     fn null_stands_for_a_parameter_of_the_lambda_right_around_it() {
-        let problem = |path: &str, name: &str| {
+        let problem = |path: &str, name: &str, params: &str| {
             format!(
-                "$.body[0].function.body.params{path}: null stands for a parameter of the lambda around it, and \
-                 \"{name}\" is none; give it a value"
+                "$.body[0].function.body.params{path}: null stands for a parameter of the lambda, and \"{name}\" is no \
+                 parameter of the lambda (its parameters: {params}); give it a value, or a parameter's name"
             )
         };
         let map = |param: &str, body: &[String]| higher_order("map", &format!("\"{param}\""), body, &value("v", "[]"));
-        check_refused(&map("x", &[value("x", "null"), value("w", "null")]), &[&problem("[1]", "w")]);
+        check_refused(&map("x", &[value("x", "null"), value("w", "null")]), &[&problem("[1]", "w", "\"x\"")]);
         let inner = map("y", &[value("y", "null"), value("x", "null")]);
-        check_refused(&map("x", &[value("x", "1"), inner]), &[&problem("[1].function.body.params[1]", "x")]);
+        check_refused(&map("x", &[value("x", "1"), inner]), &[&problem("[1].function.body.params[1]", "x", "\"y\"")]);
+        let reduce = higher_order(
+            "reduce",
+            &format!("\"acc\", \"{}\"", "n".repeat(70)),
+            &[value("acc", "1"), value("w", "null"), value(&"n".repeat(70), "null")],
+            &value("v", "[]"),
+        );
+        check_refused(&reduce, &[&problem("[1]", "w", &format!("\"acc\", \"{}…\"", "n".repeat(60)))]);
         assert!(parse(&map("x", &[value("x", "1"), nested_program(&value("w", "null"))])).is_ok());
         assert!(parse(&value("w", "null")).is_ok());
     }

@@ -37,12 +37,17 @@ impl fmt::Display for Version {
     }
 }
 
-/// How the expressions of a program's body relate.
+/// Whether the failures of the expressions of a program's body can be
+/// [collected](crate::evaluator::ParallelFailures::Collect).
+///
+/// It decides nothing else. In either mode all expressions of the body begin at once, or as many as
+/// [`max_concurrency`](crate::evaluator::ExecutionLimits::max_concurrency) allows. Inside an expression, `params` of
+/// version 1 are evaluated at once, unless there is that limit, and `arguments` of version 2 one after another, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// One root operation.
+    /// They cannot: the first failure ends the evaluation.
     Single,
-    /// Independent operations.
+    /// They can.
     Parallel,
 }
 

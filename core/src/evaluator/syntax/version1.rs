@@ -4,16 +4,21 @@ use std::sync::Arc;
 
 use super::super::datum::Datum;
 use super::document::{Document, EntryId};
-use super::reader::Reader;
+use super::reader::{Reader, Wanted};
 use super::scope::Scopes;
 use super::tree::{Children, Mode, NameId, Node, NodeId, Operation};
+use super::version2::TYPES_OF_VERSION_2;
 use super::wording::{listed, quoted};
 
 /// What may stand where a value is wanted.
-const TYPES: [&str; 7] = ["program", "function", "value", "conditional", "map", "filter", "reduce"];
+const WANTED: Wanted = Wanted {
+    noun: "a node",
+    plain: r#"{"type": "value", "name": …, "value": …}"#,
+    types: &["program", "function", "value", "conditional", "map", "filter", "reduce"],
+};
 
-/// What only version 2 knows.
-const TYPES_OF_VERSION_2: [&str; 5] = ["literal", "variable", "call", "tool_call", "memo"];
+/// What version 2 does not know.
+pub(super) const TYPES_OF_VERSION_1: [&str; 6] = ["function", "value", "lambda", "map", "filter", "reduce"];
 
 /// Before a tool's name, it means nothing (V5).
 const PREFIX: &str = "functions.";
@@ -22,7 +27,7 @@ const PREFIX: &str = "functions.";
 pub(super) fn read(reader: &mut Reader<'_>) {
     let root = reader.reserve(1).get(0);
     let mut version = Version1 { reader, scopes: Scopes::default(), tasks: Vec::new() };
-    if let Some(kind) = version.reader.kind(Document::ROOT, Some("program"), &TYPES) {
+    if let Some(kind) = version.reader.kind(Document::ROOT, "program") {
         if kind == "program" {
             version.program(Document::ROOT, root);
         } else {
@@ -63,7 +68,7 @@ enum Task {
 
 impl Version1<'_, '_> {
     fn node(&mut self, entry: EntryId, node: NodeId) {
-        let Some(kind) = self.reader.kind(entry, None, &TYPES) else { return };
+        let Some(kind) = self.reader.stated_kind(entry, &WANTED) else { return };
         match kind {
             "program" => self.program(entry, node),
             "function" => self.function(entry, node, false),
@@ -79,7 +84,7 @@ impl Version1<'_, '_> {
             _ if TYPES_OF_VERSION_2.contains(&kind) => {
                 self.wrong_type(entry, kind, "it belongs to version 2: set the root's `schema_version` to \"2.0\"");
             }
-            _ => self.wrong_type(entry, kind, &format!("known types: {}", listed(TYPES))),
+            _ => self.wrong_type(entry, kind, &format!("known types: {}", listed(WANTED.types.iter().copied()))),
         }
     }
 
@@ -158,7 +163,7 @@ impl Version1<'_, '_> {
     }
 
     fn lambda(&mut self, entry: EntryId, node: NodeId, owner: NodeId) {
-        let Some(kind) = self.reader.kind(entry, Some("lambda"), &["lambda"]) else { return };
+        let Some(kind) = self.reader.kind(entry, "lambda") else { return };
         if kind != "lambda" {
             return self.wrong_type(entry, kind, "a map, filter or reduce takes a \"lambda\"");
         }
@@ -199,7 +204,7 @@ impl Version1<'_, '_> {
     }
 
     fn body(&mut self, entry: EntryId, node: NodeId) {
-        match self.reader.kind(entry, Some("function"), &["function"]) {
+        match self.reader.kind(entry, "function") {
             Some("function") => self.function(entry, node, true),
             Some(kind) => self.wrong_type(entry, kind, "the body of a lambda must be a \"function\""),
             None => {}
@@ -237,15 +242,9 @@ mod tests {
         check_text(r#"{"body": [], "mode": "many"}"#, r#"$.mode: must be "single" or "parallel""#);
         check_text(r#"{"body": [], "mode": "single", "name": 1}"#, "$.name: must be a string or null, not a number");
         check_text(
-            r#"{"body": [], "mode": "single", "definitions": []}"#,
-            r#"$.definitions: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version""#,
+            r#"{"body": [], "mode": "single", "definition": []}"#,
+            r#"$.definition: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version""#,
         );
-        for version in ["null", "1.0", "\"1\"", "\"2\"", "{}"] {
-            check_text(
-                &format!(r#"{{"schema_version": {version}}}"#),
-                r#"$.schema_version: unknown version; known: "1.0", "2.0""#,
-            );
-        }
         check_text(
             r#"{"type": "function", "name": "f", "params": []}"#,
             r#"$.type: "function" cannot stand here; the whole must be a "program""#,
@@ -255,13 +254,17 @@ mod tests {
 
     #[test]
     fn offences_of_nodes_are_named() {
-        check("7", "$.body[0]: must be an object, not a number");
         let types = r#"known types: "program", "function", "value", "conditional", "map", "filter", "reduce""#;
-        check(r#"{"name": "v", "value": 1}"#, &format!("$.body[0]: `type` is missing; {types}"));
+        check(
+            r#"{"name": "v", "value": 1}"#,
+            &format!(
+                r#"$.body[0]: `type` is missing; {types}; write a plain value as {{"type": "value", "name": …, "value": …}}"#
+            ),
+        );
         check(r#"{"type": "Value"}"#, &format!("$.body[0].type: \"Value\" cannot stand here; {types}"));
         check(
-            r#"{"type": "tool_call", "tool": "f"}"#,
-            r#"$.body[0].type: "tool_call" cannot stand here; it belongs to version 2: set the root's `schema_version` to "2.0""#,
+            r#"{"type": "function", "name": "f", "params": [{"type": "tool_call", "tool": "f"}]}"#,
+            r#"$.body[0].params[0].type: "tool_call" cannot stand here; it belongs to version 2: set the root's `schema_version` to "2.0""#,
         );
         check(r#"{"type": "value", "name": "v"}"#, "$.body[0]: `value` is missing");
         check(r#"{"type": "value", "value": 1}"#, "$.body[0]: `name` is missing");
@@ -286,6 +289,20 @@ mod tests {
                 128 + 3 - 39,
                 "[0]".repeat(19)
             ),
+        );
+    }
+
+    #[test]
+    fn a_plain_value_in_the_place_of_a_node_is_told_how_to_be_written() {
+        let problem = r#"must be a node: write {"type": "value", "name": …, "value": …}"#;
+        for value in ["7", "null", "false", r#""secret""#, "[]", r#"["secret"]"#, r#"[{"type": "secret"}]"#] {
+            check(value, &format!("$.body[0]: {problem}"));
+            let function = format!(r#"{{"type": "function", "name": "f", "params": [VALUE, {value}]}}"#);
+            check(&function, &format!("$.body[0].params[1]: {problem}"));
+        }
+        check(
+            r#"{"type": "conditional", "condition": VALUE, "true_branch": [VALUE]}"#,
+            "$.body[0].true_branch: must be a node, not a list of them",
         );
     }
 

@@ -3,21 +3,27 @@
 use super::declared::Declared;
 use super::document::{Document, EntryId};
 use super::memo::{self, Memo};
-use super::reader::Reader;
+use super::reader::{Reader, Wanted};
 use super::tree::{Children, Definition, Mode, NameId, Node, NodeId};
+use super::version1::TYPES_OF_VERSION_1;
 use super::wording::{listed, quoted};
 
-const TYPES: [&str; 6] = ["literal", "variable", "call", "tool_call", "conditional", "memo"];
+/// What may stand where a value is wanted.
+const WANTED: Wanted = Wanted {
+    noun: "an expression",
+    plain: r#"{"type": "literal", "value": …}"#,
+    types: &["literal", "variable", "call", "tool_call", "conditional", "memo"],
+};
 
-/// What only version 1 knows, or the root alone.
-const TYPES_OF_VERSION_1: [&str; 6] = ["function", "value", "lambda", "map", "filter", "reduce"];
+/// What version 1 does not know.
+pub(super) const TYPES_OF_VERSION_2: [&str; 5] = ["literal", "variable", "call", "tool_call", "memo"];
 
 /// Reads the program that the whole document is.
 pub(super) fn read(reader: &mut Reader<'_>) {
     let root = reader.reserve(1).get(0);
     let mut version =
         Version2 { reader, tasks: Vec::new(), declared: Declared::default(), memos: Vec::new(), memos_around: 0 };
-    match version.reader.kind(Document::ROOT, Some("program"), &["program"]) {
+    match version.reader.kind(Document::ROOT, "program") {
         Some("program") => version.program(root),
         Some(kind) => version.wrong_type(Document::ROOT, kind, "the whole must be a \"program\""),
         None => {}
@@ -81,7 +87,7 @@ impl Version2<'_, '_> {
         let number = u32::try_from(self.reader.definitions.len()).unwrap_or(u32::MAX);
         let mut definition = Definition { name: NameId(0), params: Box::default(), body: node };
         let mut tasks = Vec::new();
-        match self.reader.kind(entry, Some("function_definition"), &[]) {
+        match self.reader.kind(entry, "function_definition") {
             Some("function_definition") => {
                 let [name, params, body] = self.reader.fields(entry, ["name", "params", "body"]);
                 let params = params.map(|params| self.params(params)).unwrap_or_default();
@@ -129,7 +135,7 @@ impl Version2<'_, '_> {
     }
 
     fn expression(&mut self, entry: EntryId, node: NodeId) {
-        let Some(kind) = self.reader.kind(entry, None, &TYPES) else { return };
+        let Some(kind) = self.reader.stated_kind(entry, &WANTED) else { return };
         match kind {
             "literal" => self.literal(entry, node),
             "variable" => self.variable(entry, node),
@@ -142,7 +148,7 @@ impl Version2<'_, '_> {
             _ if TYPES_OF_VERSION_1.contains(&kind) => {
                 self.wrong_type(entry, kind, "it belongs to version 1: set the root's `schema_version` to \"1.0\"");
             }
-            _ => self.wrong_type(entry, kind, &format!("known types: {}", listed(TYPES))),
+            _ => self.wrong_type(entry, kind, &format!("known types: {}", listed(WANTED.types.iter().copied()))),
         }
     }
 
@@ -332,11 +338,16 @@ mod tests {
     #[test]
     fn offences_of_expressions_are_named() {
         let types = r#"known types: "literal", "variable", "call", "tool_call", "conditional", "memo""#;
-        check(r#"{"value": 1}"#, &format!("$.body[0]: `type` is missing; {types}"));
+        check(
+            r#"{"value": 1}"#,
+            &format!(
+                r#"$.body[0]: `type` is missing; {types}; write a plain value as {{"type": "literal", "value": …}}"#
+            ),
+        );
         check(r#"{"type": "macro"}"#, &format!("$.body[0].type: \"macro\" cannot stand here; {types}"));
         check(
-            r#"{"type": "map"}"#,
-            r#"$.body[0].type: "map" cannot stand here; it belongs to version 1: set the root's `schema_version` to "1.0""#,
+            r#"{"type": "tool_call", "tool": "t", "arguments": {"a": {"type": "map"}}}"#,
+            r#"$.body[0].arguments.a.type: "map" cannot stand here; it belongs to version 1: set the root's `schema_version` to "1.0""#,
         );
         check(
             r#"{"type": "program"}"#,
@@ -374,6 +385,22 @@ mod tests {
         check(
             r#"{"type": "conditional", "condition": LITERAL, "true_branch": LITERAL}"#,
             "$.body[0]: `false_branch` is missing",
+        );
+    }
+
+    #[test]
+    fn a_plain_value_in_the_place_of_an_expression_is_told_how_to_be_written() {
+        let problem = r#"must be an expression: write {"type": "literal", "value": …}"#;
+        for value in ["7", "null", "false", r#""secret""#, "[]", r#"["secret"]"#, r#"[{"type": "secret"}]"#] {
+            check(value, &format!("$.body[0]: {problem}"));
+            let call = format!(r#"{{"type": "tool_call", "tool": "t", "arguments": {{"a": {value}}}}}"#);
+            check(&call, &format!("$.body[0].arguments.a: {problem}"));
+            let call = format!(r#"{{"type": "call", "function": "f", "arguments": [{value}]}}"#);
+            check(&call, &format!("$.body[0].arguments[0]: {problem}"));
+        }
+        check_definitions(
+            r#"[{"name": "f", "body": [LITERAL]}]"#,
+            "$.definitions[0].body: must be an expression, not a list of them",
         );
     }
 
