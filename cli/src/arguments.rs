@@ -110,9 +110,9 @@ pub(crate) struct SchemaOptions {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaVersion {
-    #[value(name = "1.0")]
+    #[value(name = "1.0", alias = "1")]
     V1,
-    #[value(name = "2.0")]
+    #[value(name = "2.0", alias = "2")]
     V2,
 }
 

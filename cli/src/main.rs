@@ -4,6 +4,7 @@
 //! what it is given.
 
 mod arguments;
+mod branches;
 mod check;
 mod failure;
 mod interrupt;

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use windtunnel_core::evaluator::{Answer, BranchOutcome, Evaluation};
+use windtunnel_core::evaluator::{Answer, Evaluation};
 use windtunnel_sim::case::{Case, CaseOutcome, CaseRun, FinishedCall, ProgramOutcome, Verdict};
 
 use crate::arguments::{Format, ReplayOptions};
+use crate::branches;
 use crate::check::{write_indented, write_line};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -50,7 +51,7 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
     writeln!(out)?;
     match &run.outcome {
         CaseOutcome::Calls(outcome) => write_calls(&outcome.calls, out)?,
-        CaseOutcome::Program(outcome) => write_program(outcome, verdict, out)?,
+        CaseOutcome::Program(outcome) => write_program(outcome, verdict, style, out)?,
     }
     writeln!(
         out,
@@ -79,7 +80,7 @@ fn write_calls(calls: &[Option<FinishedCall>], out: &mut impl Write) -> io::Resu
     })
 }
 
-fn write_program(outcome: &ProgramOutcome, verdict: &Verdict, out: &mut impl Write) -> io::Result<()> {
+fn write_program(outcome: &ProgramOutcome, verdict: &Verdict, style: Style, out: &mut impl Write) -> io::Result<()> {
     let Some(Evaluation { result, consumption }) = outcome.evaluation() else {
         return match outcome {
             ProgramOutcome::Refused(offences) => {
@@ -93,14 +94,7 @@ fn write_program(outcome: &ProgramOutcome, verdict: &Verdict, out: &mut impl Wri
     };
     match result {
         Ok(Answer::Value(value)) => writeln!(out, "result: ok {value}")?,
-        Ok(Answer::Branches(branches)) => {
-            for (index, branch) in branches.iter().enumerate() {
-                match branch {
-                    BranchOutcome::Success(value) => writeln!(out, "branches[{index}]: ok {value}")?,
-                    BranchOutcome::Failure { kind, message } => writeln!(out, "branches[{index}]: {kind}: {message}")?,
-                }
-            }
-        }
+        Ok(Answer::Branches(branches)) => branches::write(branches, style, out)?,
         Err(error) => match error.kind() {
             Some(kind) => writeln!(out, "result: {kind}: {error}")?,
             None => writeln!(out, "result: {error}")?,

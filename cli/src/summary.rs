@@ -53,6 +53,9 @@ pub(crate) fn write_failures(
     let (failing, runs) = (tally.failing, tally.runs);
     let failed = style.bad(&format!("{failing} of {runs} seeds failed"));
     writeln!(out, "{failed}: {}{more}", listed.join(", "))?;
+    for (name, broken) in &tally.broken {
+        writeln!(out, "always {name:?}: broken by {broken} of {runs} seeds")?;
+    }
     writeln!(out, "seed {first}:")?;
     verdict.failures().iter().try_for_each(|failure| write_indented(out, failure))?;
     writeln!(out, "to repeat it: {}", replay(*first))

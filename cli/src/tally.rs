@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use windtunnel_core::evaluator::{ErrorKind, EvaluationError};
+use windtunnel_core::evaluator::{Answer, BranchOutcome, EvaluationError};
 use windtunnel_core::event::{Event, EventKind};
 use windtunnel_core::executor::ToolResult;
-use windtunnel_sim::case::{CallsOutcome, CaseOutcome, CaseRun, ProgramOutcome, Verdict};
+use windtunnel_sim::case::{AssertionOutcome, CallsOutcome, CaseOutcome, CaseRun, ProgramOutcome, Verdict};
+
+/// The outcome of a program that collects failures, and did.
+const OK_WITH_FAILED_BRANCHES: &str = "ok, with failed branches";
 
 /// How many failing seeds are listed.
 const SEEDS_MAX: usize = 10;
@@ -21,6 +24,8 @@ pub(crate) struct RunFacts {
     delays_s: Vec<f64>,
     elapsed_s: f64,
     events: usize,
+    /// For each assertion: what it is called, and whether the run broke it.
+    broken: Vec<(String, bool)>,
     /// The verdict, if the run failed.
     pub(crate) failed: Option<Verdict>,
 }
@@ -55,9 +60,14 @@ impl RunFacts {
             delays_s,
             elapsed_s: run.elapsed().as_secs_f64(),
             events: run.trace().len(),
+            broken: verdict.assertions.iter().map(broken).collect(),
             failed: (!verdict.passed()).then_some(verdict),
         }
     }
+}
+
+fn broken(outcome: &AssertionOutcome) -> (String, bool) {
+    (outcome.name.clone().unwrap_or_else(|| outcome.that.clone()), !outcome.holds())
 }
 
 fn outcomes_of_calls(outcome: &CallsOutcome) -> Vec<(&'static str, u64)> {
@@ -74,8 +84,20 @@ fn delays_of_calls(outcome: &CallsOutcome) -> Vec<f64> {
 }
 
 fn outcome_of_program(outcome: &ProgramOutcome, run: &CaseRun) -> (&'static str, u64) {
-    let name = outcome.error().and_then(EvaluationError::kind).map_or(outcome.status(), ErrorKind::as_str);
+    let name = match outcome.error().and_then(EvaluationError::kind) {
+        Some(kind) => kind.as_str(),
+        None if has_failed_branches(outcome) => OK_WITH_FAILED_BRANCHES,
+        None => outcome.status(),
+    };
     (name, run.invocations.len() as u64)
+}
+
+fn has_failed_branches(outcome: &ProgramOutcome) -> bool {
+    let is_failure = |branch: &BranchOutcome| matches!(branch, BranchOutcome::Failure { .. });
+    match outcome.evaluation().map(|evaluation| &evaluation.result) {
+        Some(Ok(Answer::Branches(branches))) => branches.iter().any(is_failure),
+        _ => false,
+    }
 }
 
 fn delays_in(run: &CaseRun) -> Vec<f64> {
@@ -127,6 +149,8 @@ pub(crate) struct Tally {
     pub(crate) failing_seeds: Vec<u64>,
     /// What the first of them failed by.
     pub(crate) first_failure: Option<Verdict>,
+    /// For each assertion: what it is called, and how many seeds broke it.
+    pub(crate) broken: Vec<(String, u64)>,
 }
 
 impl Tally {
@@ -140,6 +164,12 @@ impl Tally {
         facts.delays_s.into_iter().for_each(|delay_s| self.delays_s.add(delay_s));
         self.elapsed_s.add(facts.elapsed_s);
         self.events.add(facts.events as f64);
+        for (index, (name, is_broken)) in facts.broken.into_iter().enumerate() {
+            if index == self.broken.len() {
+                self.broken.push((name, 0));
+            }
+            self.broken[index].1 += u64::from(is_broken);
+        }
         if let Some(verdict) = facts.failed {
             self.failing += 1;
             if self.failing_seeds.len() < SEEDS_MAX {
@@ -159,6 +189,7 @@ impl Tally {
             "events": self.events.to_json(),
             "failing": self.failing,
             "failing_seeds": self.failing_seeds,
+            "always": self.broken.iter().map(|(name, seeds)| json!({"name": name, "broken": seeds})).collect::<Value>(),
             "first_failure": self.first_failure.as_ref().map(Verdict::to_json),
         })
     }

@@ -56,6 +56,9 @@ pub(crate) struct CheckOptions {
     /// Files of one program each, as JSON; `-` reads standard input
     #[arg(required = true, value_name = "FILES")]
     pub(super) files: Vec<String>,
+    /// Tools that the programs must fit: each is there, and takes the arguments that it is called with
+    #[arg(long, value_name = "TOOLS")]
+    pub(super) tools: Option<String>,
     /// How to print: a line for each offence, or a JSON object for each file and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
@@ -76,7 +79,7 @@ pub(crate) struct RunOptions {
     /// A file of one program, as JSON; `-` reads standard input
     #[arg(value_name = "FILE")]
     pub(super) file: String,
-    /// The tools, as in a case file of kind `program`: a list in JSON, or `tools` in JSON or TOML [default: none]
+    /// The tools, as in a case file of kind `program`: that file (of one case), `tools` alone, or a list in JSON [default: none]
     #[arg(long, value_name = "TOOLS")]
     pub(super) tools: Option<String>,
     /// What the tools' scripts, and --shuffle, draw from
@@ -113,13 +116,14 @@ pub(super) struct LimitOptions {
     /// The most attempts of tools
     #[arg(long, value_name = "N", default_value_t = TOOL_CALLS_DEFAULT, value_parser = at_least_one, allow_negative_numbers = true)]
     pub(super) max_tool_calls: NonZeroU64,
-    /// The most expressions of the body to evaluate at once
+    /// The most expressions of the body to evaluate at once; with it, what is inside one of them runs one after another.
+    /// Without it all begin at once, in either mode
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     max_concurrency: Option<NonZeroU64>,
     /// The most bytes of values, about, to copy into lists and arguments
     #[arg(long, value_name = "N", default_value_t = BYTES_DEFAULT, value_parser = at_least_one, allow_negative_numbers = true)]
     pub(super) max_bytes: NonZeroU64,
-    /// How long it may take, in virtual time
+    /// How long it may take, in virtual time; past it the whole evaluation fails, collected branches too
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     timeout: Option<Duration>,
 }
@@ -139,7 +143,8 @@ pub(super) struct PolicyOptions {
     /// A kind of error that may be tried again; can be given several times [default: tool-execution and timeout]
     #[arg(long, value_name = "KIND", value_parser = retryable())]
     retry_on: Vec<ErrorKind>,
-    /// What the failure of one expression of a parallel program does: fail the program, or only its own branch
+    /// What the failure of one expression of a parallel program does: fail the program, or only its own branch. A limit
+    /// that is crossed fails as anything else does, except for --timeout
     #[arg(long, value_enum, default_value_t = Failures::Raise, value_name = "WHAT")]
     parallel_failures: Failures,
 }
@@ -190,6 +195,10 @@ impl LimitOptions {
 }
 
 impl PolicyOptions {
+    pub(super) fn does_collect(&self) -> bool {
+        self.parallel_failures == Failures::Collect
+    }
+
     pub(super) fn policy(&self) -> ExecutionPolicy {
         let default = RetryPolicy::default();
         let retry = RetryPolicy {

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use windtunnel_core::evaluator::Program;
+use windtunnel_sim::case::Tools;
 
 use super::arguments::CheckOptions;
 use super::source::{self, Flaw, Found};
+use super::tools;
 use crate::arguments::Format;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -29,10 +31,12 @@ pub(super) fn check(
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
     let mut counts = Counts { files: options.files.len(), ..Counts::default() };
+    let tools = options.tools.as_deref().map(tools::load).transpose()?;
     for file in &options.files {
         let Some(found) = source::find(file, interrupt)? else { break };
         match found {
             Ok(found) => {
+                let found = found.and_then(|program| fitting(program, tools.as_ref()));
                 *(if found.is_ok() { &mut counts.valid } else { &mut counts.invalid }) += 1;
                 match options.format {
                     Format::Text => write_flaws(file, &found, out)?,
@@ -56,6 +60,14 @@ pub(super) fn check(
         Counts { invalid: 1.., .. } => Status::Failed,
         _ => Status::Passed,
     })
+}
+
+/// The program, unless it calls tools that there are not or that do not take its arguments.
+fn fitting(program: Program, tools: Option<&Tools>) -> Found {
+    match tools.map(|tools| tools::flaws(&program, tools)).unwrap_or_default() {
+        flaws if flaws.is_empty() => Ok(program),
+        flaws => Err(flaws),
+    }
 }
 
 fn write_flaws(file: &str, found: &Found, out: &mut impl Write) -> io::Result<()> {

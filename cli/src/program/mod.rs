@@ -8,6 +8,7 @@ mod run;
 mod seconds;
 mod show;
 mod source;
+mod tools;
 
 pub(crate) use arguments::ProgramCommand;
 pub(crate) use perform::perform;

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windtunnel_core::evaluator::{Answer, BranchOutcome, Consumption, Evaluation, EvaluationError};
+use windtunnel_core::evaluator::{Answer, BranchOutcome, Consumption, ErrorKind, Evaluation, EvaluationError};
 use windtunnel_sim::WorldError;
 
 use super::arguments::{BYTES_DEFAULT, LimitOptions, NODES_DEFAULT, TOOL_CALLS_DEFAULT};
+use crate::branches;
 use crate::printable;
 use crate::style::Style;
 
@@ -78,6 +79,22 @@ impl Outcome {
             }
             Some(Err(_)) | None => false,
         }
+    }
+
+    /// Whether a tool, or a branch's tool, was not found.
+    pub(super) fn misses_a_tool(&self) -> bool {
+        match self.result() {
+            Some(Ok(Answer::Branches(branches))) => branches
+                .iter()
+                .any(|branch| matches!(branch, BranchOutcome::Failure { kind: ErrorKind::ToolNotFound, .. })),
+            Some(Ok(Answer::Value(_))) | None => false,
+            Some(Err(error)) => error.kind() == Some(ErrorKind::ToolNotFound),
+        }
+    }
+
+    /// Whether a tool hangs, and nothing ends the wait.
+    pub(super) fn is_stuck(&self) -> bool {
+        matches!(self.ending, Ending::Unfinished(WorldError::Stuck | WorldError::TimeLimit { .. }))
     }
 
     pub(super) fn write(&self, limits: &LimitOptions, style: Style, out: &mut impl Write) -> io::Result<()> {
@@ -164,15 +181,7 @@ fn value_of(branch: &BranchOutcome) -> Option<&Value> {
 fn write_result(result: &Result<Answer, EvaluationError>, style: Style, out: &mut impl Write) -> io::Result<()> {
     match result {
         Ok(Answer::Value(value)) => writeln!(out, "{}", printable::line(&value.to_string())),
-        Ok(Answer::Branches(branches)) => branches.iter().enumerate().try_for_each(|(index, branch)| {
-            write!(out, "branches[{index}]: ")?;
-            match branch {
-                BranchOutcome::Success(value) => writeln!(out, "ok {}", printable::line(&value.to_string())),
-                BranchOutcome::Failure { kind, message } => {
-                    writeln!(out, "{} {kind}: {}", style.bad("FAILED"), printable::line(message))
-                }
-            }
-        }),
+        Ok(Answer::Branches(branches)) => branches::write(branches, style, out),
         Err(error) => {
             let kind = error.kind().map(|kind| format!("{kind}: ")).unwrap_or_default();
             writeln!(out, "{} {}", style.bad("FAILED"), printable::line(&format!("{kind}{error}")))

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use serde_json::{Value, json};
 use windtunnel_core::evaluator::{Program, ProgramError};
-use windtunnel_core::json::{BoundsError, ParseError, ParseErrorKind};
+use windtunnel_core::json::{BoundsError, ParseError, ParseErrorKind, Path};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -111,6 +111,11 @@ impl Flaw {
         Self { path: "$".to_owned(), position: Some(position), problem }
     }
 
+    /// A flaw of a node of which only the path is known.
+    pub(super) fn at(path: Path, problem: String) -> Self {
+        Self { path: path.to_string(), position: None, problem }
+    }
+
     /// `file:line:column: path: problem`, on one line.
     pub(super) fn line(&self, file: &str) -> String {
         printable::line(&format!("{}{self}", displayed(file))).into_owned()
@@ -127,7 +132,8 @@ impl fmt::Display for Flaw {
         match self.position {
             Some((line, column)) => write!(formatter, ":{line}:{column}: {}: {}", self.path, self.problem),
             // It is about what is not listed.
-            None => write!(formatter, ": {}", self.problem),
+            None if self.path == "$" => write!(formatter, ": {}", self.problem),
+            None => write!(formatter, ": {}: {}", self.path, self.problem),
         }
     }
 }

@@ -136,11 +136,11 @@ fn the_runs_of_a_program_are_summed_up() {
     assert_eq!(ended.code, Some(1));
     assert_snapshot!(ended.out_without_real_time(), @r#"
     two branches over seeds 0..100
-    ┌─────────┬──────┬─────────┐
-    │ outcome ┆ runs ┆   share │
-    ╞═════════╪══════╪═════════╡
-    │ ok      ┆  100 ┆ 100.0 % │
-    └─────────┴──────┴─────────┘
+    ┌──────────────────────────┬──────┬─────────┐
+    │ outcome                  ┆ runs ┆   share │
+    ╞══════════════════════════╪══════╪═════════╡
+    │ ok, with failed branches ┆  100 ┆ 100.0 % │
+    └──────────────────────────┴──────┴─────────┘
     ┌─────────────────────────┬───────┬───────┬───────┬───────┬────────┐
     │                         ┆ count ┆   min ┆  mean ┆   max ┆  total │
     ╞═════════════════════════╪═══════╪═══════╪═══════╪═══════╪════════╡
@@ -151,6 +151,7 @@ fn the_runs_of_a_program_are_summed_up() {
     └─────────────────────────┴───────┴───────┴───────┴───────┴────────┘
     real time: …
     11 of 100 seeds failed: 3, 14, 22, 24, 57, 67, 68, 71, 76, 92 and 1 more
+    always "fetched": broken by 11 of 100 seeds
     seed 3:
       always "fetched": is false
         that: branches[0].success
@@ -198,7 +199,7 @@ fn a_replay_shows_the_events_the_result_and_what_was_used() {
        0.018223419  run-1/program-1    program.finished   status=ok nodes=5 tool_calls=2 duration_s=0.018223419
 
     branches[0]: ok {"key":"x","found":true}
-    branches[1]: tool-execution: tool "negate": no stock
+    branches[1]: FAILED tool-execution: tool "negate": no stock
     used: 5 nodes, 2 tool calls, depth 3, call depth 0, 2 at once
     6 events in 0.018223419 s of virtual time, digest 8a0b5e8734a869f2793d7bf2a089ad58e72a982af798d6d1af75aba1ca6ddcd0
     passed
@@ -248,4 +249,14 @@ fn a_replay_shows_an_error_or_that_there_is_no_end() {
     FAILED
       the case came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without a timeout, or waits for a thread or for input from outside, does so forever
     "#);
+}
+
+#[test]
+fn the_example_fails_with_the_seed_that_it_names() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/pays_twice_in_a_program.toml");
+    assert!(std::fs::read_to_string(file).unwrap().contains("--seed 4\n"));
+    let ended = Folder::new("program_example", &[]).run(&["replay", file, "--seed", "4"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.out.contains("result: ok {\"status\":\"paid\"}\n"), "{}", ended.out);
+    assert!(ended.out.contains("always \"paid at most once\": is false"), "{}", ended.out);
 }

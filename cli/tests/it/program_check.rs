@@ -152,6 +152,43 @@ fn a_hundred_thousand_levels_are_checked() {
 }
 
 #[test]
+fn with_tools_the_calls_must_fit_them() {
+    let tools =
+        r#"[{"name": "add", "fn": "add"}, {"name": "open", "schema": {"properties": {"a": {}}, "required": ["b"]}}]"#;
+    let one = r#"{"mode": "parallel", "body": [
+        {"type": "function", "name": "functions.add", "params": [{"type": "value", "name": "a", "value": 1}]},
+        {"type": "function", "name": "open", "params": []},
+        {"type": "map", "iterable": {"type": "value", "name": "n", "value": [{"type": "tool_call", "tool": "data"}]},
+            "function": {"params": ["n"], "body": {"name": "negate", "params": [
+                {"type": "value", "name": "n", "value": null}]}}}]}"#;
+    let two = r#"{"schema_version": "2.0", "mode": "parallel", "body": [
+        {"type": "tool_call", "tool": "ad", "arguments": {}},
+        {"type": "tool_call", "tool": "add", "arguments": {"a": {"type": "literal", "value": 1},
+            "c": {"type": "tool_call", "tool": "open", "arguments": {"x": {"type": "literal", "value": 1}}}}}]}"#;
+    let folder = Folder::new("program_fits", &[("one.json", one), ("two.json", two), ("tools.json", tools)]);
+    let without = folder.run(&["program", "check", "one.json", "two.json"]);
+    assert_eq!((without.code, &*without.out), (Some(0), "2 valid, 0 invalid\n"));
+    let ended = folder.run(&["program", "check", "one.json", "two.json", "--tools", "tools.json"]);
+    assert_eq!((ended.code, &*ended.err), (Some(1), ""));
+    assert_snapshot!(ended.out, @r#"
+    one.json: $.body[0]: tool "add" takes exactly 2 parameters, not 1
+    one.json: $.body[2].function.body: there is no tool "negate"; known: add, open
+    two.json: $.body[0]: there is no tool "ad"; known: add, open
+    two.json: $.body[1]: tool "add" takes no argument "c"; known: a, b
+    two.json: $.body[1]: tool "add" needs the argument "b"
+    two.json: $.body[1].arguments.c: tool "open" needs the argument "b"
+    0 valid, 2 invalid
+    "#);
+    let deep = nested(100_000, "");
+    std::fs::write(folder.path.join("deep.json"), deep).unwrap();
+    let ended = folder.run(&["program", "check", "deep.json", "--tools", "tools.json"]);
+    assert_snapshot!(ended.out, @"
+    deep.json: nests deeper than 2000 levels of JSON: its tools cannot be checked
+    0 valid, 1 invalid
+    ");
+}
+
+#[test]
 fn help_of_program() {
     let folder = Folder::new("program_help", &[]);
     assert_snapshot!(folder.run(&["program", "--help"]).out, @"
@@ -177,6 +214,7 @@ fn help_of_program() {
       <FILES>...  Files of one program each, as JSON; `-` reads standard input
 
     Options:
+          --tools <TOOLS>    Tools that the programs must fit: each is there, and takes the arguments that it is called with
           --format <FORMAT>  How to print: a line for each offence, or a JSON object for each file and one for the summary [default: text] [possible values: text, json]
       -h, --help             Print help
 

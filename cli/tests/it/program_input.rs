@@ -27,7 +27,7 @@ fn a_program_or_tools_that_are_invalid_or_absent() {
     invalid.json:1:42: $.extra: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version"
     "#);
     assert_snapshot!(check_misused("program_input_absent", &["absent.json"]), @"error: absent.json: cannot be read: No such file or directory (os error 2)");
-    assert_snapshot!(check_misused("program_input_tools", &["program.json", "--tools", "wrong.json"]), @r#"error: wrong.json:2:18: $.tools[0].fun: unknown field "fun"; did you mean "fn"? known: name, fn, delay_ms, parameters, schema, script, random"#);
+    assert_snapshot!(check_misused("program_input_tools", &["program.json", "--tools", "wrong.json"]), @r#"error: wrong.json:2:18: $.tools[0].fun: unknown field "fun"; did you mean "fn"? known: name, fn, delay_ms, parameters, schema, script, random, ok, answers"#);
     assert_snapshot!(check_misused("program_input_yaml", &["program.json", "--tools", "tools.yaml"]), @"error: tools.yaml: the name of a file of tools ends in .json or .toml");
     assert_snapshot!(check_misused("program_input_no_tools", &["program.json", "--tools", "absent.toml"]), @"error: absent.toml: cannot be read: No such file or directory (os error 2)");
 }
@@ -102,7 +102,7 @@ fn help_of_program_run() {
       <FILE>  A file of one program, as JSON; `-` reads standard input
 
     Options:
-          --tools <TOOLS>    The tools, as in a case file of kind `program`: a list in JSON, or `tools` in JSON or TOML [default: none]
+          --tools <TOOLS>    The tools, as in a case file of kind `program`: that file (of one case), `tools` alone, or a list in JSON [default: none]
           --seed <N>         What the tools' scripts, and --shuffle, draw from [default: 0]
           --shuffle          Let siblings go on in an order drawn from the seed, instead of as they are written
           --trace            Print every event too
@@ -114,16 +114,16 @@ fn help_of_program_run() {
           --max-depth <N>        How deep a node may stand in the program, from 1
           --max-call-depth <N>   The most user functions active at once, one in the other
           --max-tool-calls <N>   The most attempts of tools [default: 500000]
-          --max-concurrency <N>  The most expressions of the body to evaluate at once
+          --max-concurrency <N>  The most expressions of the body to evaluate at once; with it, what is inside one of them runs one after another. Without it all begin at once, in either mode
           --max-bytes <N>        The most bytes of values, about, to copy into lists and arguments [default: 268435456]
-          --timeout <SECONDS>    How long it may take, in virtual time
+          --timeout <SECONDS>    How long it may take, in virtual time; past it the whole evaluation fails, collected branches too
 
     When tools fail:
           --max-attempts <N>          How many attempts one call may make, of a tool that is --idempotent [default: 1]
           --retry-delay <SECONDS>     The wait before each further attempt [default: 0]
           --idempotent <TOOL>         A tool that may be tried again; can be given several times
           --retry-on <KIND>           A kind of error that may be tried again; can be given several times [default: tool-execution and timeout] [possible values: tool-execution, timeout, unclassified, tool-not-found, provider-response, ast-validation]
-          --parallel-failures <WHAT>  What the failure of one expression of a parallel program does: fail the program, or only its own branch [default: raise] [possible values: raise, collect]
+          --parallel-failures <WHAT>  What the failure of one expression of a parallel program does: fail the program, or only its own branch. A limit that is crossed fails as anything else does, except for --timeout [default: raise] [possible values: raise, collect]
 
     Exit codes:
       0    the program came to a value; with --parallel-failures collect, every expression of the body did

@@ -36,6 +36,7 @@ fn seeds_are_summed_up() {
     └─────────────────────────┴───────┴───────┴───────┴───────┴─────────┘
     real time: …
     27 of 200 seeds failed: 5, 7, 10, 12, 18, 26, 51, 57, 59, 72 and 17 more
+    always "no call fails": broken by 27 of 200 seeds
     seed 5:
       always "no call fails": is false for 1 of 2 results
         that: it.status == 'ok'

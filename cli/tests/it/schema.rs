@@ -8,9 +8,13 @@ use crate::command::Folder;
 #[test]
 fn a_schema_is_printed_as_it_is() {
     let folder = Folder::new("schema_text", &[]);
-    for (arguments, version) in
-        [(&["schema", "1.0"][..], Version::V1), (&["schema", "2.0"], Version::V2), (&["schema"], Version::V2)]
-    {
+    for (arguments, version) in [
+        (&["schema", "1.0"][..], Version::V1),
+        (&["schema", "1"], Version::V1),
+        (&["schema", "2.0"], Version::V2),
+        (&["schema", "2"], Version::V2),
+        (&["schema"], Version::V2),
+    ] {
         let ended = folder.run(arguments);
         assert_eq!((ended.code, &*ended.err), (Some(0), ""));
         assert_eq!(ended.out, Program::schema(version));

@@ -58,12 +58,14 @@ impl<F: Clone> Attempts<F> {
         &self,
         env: &Env,
         arguments: Arc<Value>,
+        (call_id, attempt): (impl FnOnce() -> Arc<str>, u32),
         answer: impl FnOnce(&Value) -> Result<Value, E>,
         fail: impl FnOnce(F) -> E,
     ) -> Result<Value, E> {
         let Step { delay, then } = self.next_step(env);
         if let Some(invocations) = &self.invocations {
-            invocations.push(Invocation { tool: Arc::clone(&self.tool), arguments: Arc::clone(&arguments) });
+            let (tool, arguments) = (Arc::clone(&self.tool), Arc::clone(&arguments));
+            invocations.push(Invocation { tool, arguments, call_id: call_id(), attempt });
         }
         let delay = if delay.is_zero() { self.delay } else { delay };
         if !delay.is_zero() {

@@ -12,6 +12,10 @@ pub struct Invocation {
     pub tool: Arc<str>,
     /// The arguments.
     pub arguments: Arc<Value>,
+    /// The id of the call, the same for all its attempts.
+    pub call_id: Arc<str>,
+    /// Which attempt of the call it is, from 1.
+    pub attempt: u32,
 }
 
 /// A log of invocations, in order. Clones share it, and so may several tools.

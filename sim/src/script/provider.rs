@@ -123,10 +123,12 @@ impl ToolProvider for ScriptedProvider {
         Box::pin(async { Ok(Arc::clone(&self.function(name)?.definition)) })
     }
 
-    fn call<'a>(&'a self, call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn call<'a>(&'a self, mut call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let ScriptedFunction { function, attempts, .. } = self.function(call.tool)?;
-            Ok(attempts.make(&self.env, Arc::new(call.arguments), function, |failure| failure).await?)
+            let arguments = Arc::new(call.arguments.take());
+            let made = (|| call.call_id().into(), call.attempt);
+            Ok(attempts.make(&self.env, arguments, made, function, |failure| failure).await?)
         })
     }
 }

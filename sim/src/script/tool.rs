@@ -64,7 +64,10 @@ impl Tool for ScriptedTool {
 
     fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>> {
         let echo = |arguments: &Value| Ok(json!({"echo": arguments}));
-        Box::pin(async move { self.attempts.make(context.env(), arguments, echo, Failure::error).await })
+        Box::pin(async move {
+            let call = (|| context.call_id().into(), context.attempt());
+            self.attempts.make(context.env(), arguments, call, echo, Failure::error).await
+        })
     }
 }
 

@@ -13,7 +13,7 @@ fn event(name: &str) -> Event {
     let (tool, attempt) = ("fetch".into(), 1);
     let kind = match name {
         "started" => EventKind::ProgramStarted { program: "".into(), version: "2.0" },
-        "call" => EventKind::ProgramCall { tool, attempt },
+        "call" => EventKind::ProgramCall { tool, path: "$.body[0]".into(), attempt },
         "answer" => EventKind::ProgramAnswer { tool, attempt, status: "ok", error: None, duration_s: 0.0 },
         _ => EventKind::ProgramFinished { status: "ok", error: None, nodes: 2, tool_calls: 1, duration_s: 0.0 },
     };

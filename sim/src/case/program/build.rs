@@ -3,24 +3,28 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 use windtunnel_core::evaluator::{
     DefinitionError, ExecutionLimits, ExecutionPolicy, ParallelFailures, Program, RetryPolicy, ToolDefinition,
     ToolFailure,
 };
 use windtunnel_core::json::Path;
 
+use super::answers::{Answer, Answers};
 use super::bounds::{BYTES_MAX, NODES_MAX, TOOL_CALLS_MAX};
 use super::definition::{ProgramCase, VARIABLES};
 use super::expectation::Expectation;
+use super::functions::Function;
 use super::offence::ProgramOffence;
 use super::tools::CaseTool;
 use super::wire::{
-    WireCase, WireExpect, WireFail, WireLimits, WireParallelFailures, WirePolicy, WireRandom, WireStep, WireTool,
+    WireAnswer, WireCase, WireExpect, WireFail, WireLimits, WireParallelFailures, WirePolicy, WireRandom, WireStep,
+    WireTool,
 };
 use crate::case::LoadError;
 use crate::case::build::{Built, Refusal, assertions, ending, parameters_and_schema, properties};
 use crate::case::script::{CaseStep, Random, ToolScript};
+use crate::case::suggestion::known;
 use crate::case::text::Document;
 use crate::case::typed::typed;
 use crate::case::wire::{Delay, Limit};
@@ -40,11 +44,12 @@ fn build_typed(wire: WireCase, document: &Document<'_>) -> Result<Built, Refusal
         check_expect(expect, &at("expect"))?;
     }
     let program = Program::from_value(&wire.program);
+    let tools = tools(wire.tools, &at("tools"))?;
     let kind = ProgramCase {
-        tools: tools(wire.tools, &at("tools"))?,
+        policy: policy(wire.policy, &tools, &at("policy"))?,
+        tools,
         program: program.map_err(|error| ProgramOffence::all(document, &error)),
         limits: limits(&wire.limits, &at("limits"))?,
-        policy: policy(wire.policy),
         shuffles: wire.shuffle,
         expectation: wire.expect.map(Expectation::from),
     };
@@ -89,7 +94,8 @@ fn limits(wire: &WireLimits, path: &Path) -> Result<ExecutionLimits, Refusal> {
     })
 }
 
-fn policy(wire: WirePolicy) -> ExecutionPolicy {
+fn policy(wire: WirePolicy, tools: &[CaseTool], path: &Path) -> Result<ExecutionPolicy, Refusal> {
+    check_idempotent(&wire.retry.idempotent_tools, tools, path)?;
     let default = RetryPolicy::default();
     let retry = RetryPolicy {
         max_attempts: wire.retry.max_attempts.map_or(default.max_attempts, |attempts| attempts.0),
@@ -101,7 +107,23 @@ fn policy(wire: WirePolicy) -> ExecutionPolicy {
         WireParallelFailures::Raise => ParallelFailures::Raise,
         WireParallelFailures::Collect => ParallelFailures::Collect,
     };
-    ExecutionPolicy { retry, parallel_failures }
+    Ok(ExecutionPolicy { retry, parallel_failures })
+}
+
+/// A slip in the name of a tool would else only show as a retry that never comes.
+fn check_idempotent(idempotent: &[String], tools: &[CaseTool], policy: &Path) -> Result<(), Refusal> {
+    let names: Vec<&str> = tools.iter().map(|tool| tool.definition.name()).collect();
+    match idempotent.iter().enumerate().find(|(_, name)| !names.contains(&name.as_str())) {
+        Some((index, name)) => {
+            let path = policy.clone().member("retry").member("idempotent_tools").element(index);
+            Err(Refusal::new(path, format!("there is no tool {name:?}; {}", listed(name, &names))))
+        }
+        None => Ok(()),
+    }
+}
+
+fn listed(name: &str, names: &[&str]) -> String {
+    if names.is_empty() { "there are none".to_owned() } else { known(name, names) }
 }
 
 pub(super) fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, Refusal> {
@@ -138,8 +160,34 @@ fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
         };
         Refusal::new(path.clone().member(member), error.to_string())
     })?;
+    let answers = answers(wire.answers, wire.ok, wire.function, &definition, path)?;
     let script = script(wire.script, wire.random, wire.delay_ms, path)?;
-    Ok(CaseTool { definition: Arc::new(definition), function: wire.function, script })
+    Ok(CaseTool { definition: Arc::new(definition), answers, script })
+}
+
+fn answers(
+    by_arguments: Vec<WireAnswer>,
+    always: Option<Value>,
+    function: Option<Function>,
+    definition: &ToolDefinition,
+    tool: &Path,
+) -> Result<Answers, Refusal> {
+    if always.is_some() && function.is_some() {
+        let problem = "a tool answers with ok or by its fn; remove one of them";
+        return Err(Refusal::new(tool.clone().member("ok"), problem));
+    }
+    let names: Vec<&str> = definition.properties().collect();
+    for (index, answer) in by_arguments.iter().enumerate() {
+        // A schema may let arguments in that it does not name.
+        let unknown = answer.when.keys().find(|name| !definition.has_input_schema() && !names.contains(&&***name));
+        if let Some(unknown) = unknown {
+            let path = tool.clone().member("answers").element(index).member("when").member(unknown.clone());
+            let problem = format!("the tool takes no argument {unknown:?}; {}", listed(unknown, &names));
+            return Err(Refusal::new(path, problem));
+        }
+    }
+    let by_arguments = by_arguments.into_iter().map(|WireAnswer { when, ok }| Answer { when, ok }).collect();
+    Ok(Answers { by_arguments, always, function })
 }
 
 fn script(
@@ -228,8 +276,18 @@ mod tests {
         check_refused(
             &with(r#", "retries": 2"#, ""),
             "f:1:26: $.tools[0].retries: unknown field \"retries\"; known: name, fn, delay_ms, parameters, schema, \
-             script, random",
+             script, random, ok, answers",
         );
+        check_refused(
+            &with(r#", "fn": "ping", "ok": null"#, ""),
+            "f:1:46: $.tools[0].ok: a tool answers with ok or by its fn; remove one of them",
+        );
+        check_refused(
+            &with(r#", "parameters": {"currency": "string"}, "answers": [{"when": {"curency": "EUR"}, "ok": 2}]"#, ""),
+            "f:1:97: $.tools[0].answers[0].when.curency: the tool takes no argument \"curency\"; did you mean \
+             \"currency\"? known: currency",
+        );
+        check_refused(&with(r#", "answers": [{"when": {}}]"#, ""), "f:1:38: $.tools[0].answers[0]: missing field ok");
         check_refused(
             &with(r#", "fn": "ping", "parameters": {}"#, ""),
             "f:1:54: $.tools[0].parameters: a tool with fn \"ping\" has the arguments of that function",
@@ -287,6 +345,10 @@ mod tests {
             "f:2:38: $.policy.retry.retryable[0]: unknown value \"time-out\"; did you mean \"timeout\"? known: \
              tool-not-found, tool-execution, timeout, unclassified, provider-response, ast-validation, type-error, \
              execution-limit, invalid-policy, replay-mismatch",
+        );
+        check_refused(
+            &with("", r#", "policy": {"retry": {"idempotent_tools": ["a", "fetch"]}}"#),
+            "f:2:50: $.policy.retry.idempotent_tools[1]: there is no tool \"fetch\"; known: a",
         );
         check_refused(
             &with("", r#", "policy": {"parallel_failures": "collet"}"#),

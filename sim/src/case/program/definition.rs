@@ -11,6 +11,7 @@ use super::outcome::ProgramOutcome;
 use super::tools::CaseTool;
 use crate::case::definition::Kind;
 use crate::case::{CaseOutcome, CaseRun};
+use crate::script::Invocation;
 
 /// Tools, a program, and what it runs under.
 #[derive(Debug)]
@@ -71,6 +72,7 @@ impl Kind for ProgramCase {
                 .map(|tool| (tool.definition.name().to_owned(), self.tool(tool)))
                 .collect::<Map<_, _>>()
                 .into(),
+            "invocations" => run.invocations.iter().map(invocation_to_json).collect(),
             _ => run.variable(name),
         }
     }
@@ -82,12 +84,17 @@ impl ProgramCase {
         let name = tool.definition.name();
         json!({
             "name": name,
-            "fn": tool.function.map(Function::name),
+            "fn": tool.answers.function.map(Function::name),
             "input_schema": tool.definition.input_schema(),
             "idempotent": retry.idempotent_tools.contains(name),
             "attempts_max": if retry.covers(name) { retry.max_attempts.get() } else { 1 },
         })
     }
+}
+
+fn invocation_to_json(invocation: &Invocation) -> Value {
+    let Invocation { tool, arguments, call_id, attempt } = invocation;
+    json!({"tool": &**tool, "arguments": &**arguments, "call_id": &**call_id, "attempt": attempt})
 }
 
 /// What came of the program: nothing, in the run of a case of another kind.

@@ -1,5 +1,6 @@
 //! Cases of kind `program`: a program, evaluated with scripted tools under limits and a policy.
 
+mod answers;
 mod bounds;
 mod build;
 mod definition;

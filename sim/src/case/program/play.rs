@@ -169,6 +169,9 @@ mod tests {
                 {"that": "tools.a.idempotent && tools.a.attempts_max == 2 && tools.b.attempts_max == 1"},
                 {"that": "tools.b.fn == 'ping' && tools.a.fn == null && tools.a.input_schema.required == []"},
                 {"that": "invocations.map(i, i.tool) == ['a', 'b', 'a'] && elapsed_ms == 250.0"},
+                {"that": "invocations[0].attempt == 1 && invocations[2].attempt == 2"},
+                {"that": "invocations[0].call_id == invocations[2].call_id && invocations[1].attempt == 1"},
+                {"each": "invocations", "that": "events.exists(e, e.type == 'program.call' && e.call_id == it.call_id)"},
                 {"each": "events", "that": "it.type != 'program.call' || it.data.attempt <= tools[it.data.tool].attempts_max"},
             ],
         }));

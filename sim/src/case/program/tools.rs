@@ -4,14 +4,15 @@ use std::io::Read;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::Value;
 use windtunnel_core::env::Env;
 use windtunnel_core::evaluator::{ToolDefinition, ToolFailure, ToolProvider};
 use windtunnel_core::json::Bounds;
 
+use super::answers::Answers;
 use super::bounds::BoundedProvider;
 use super::build;
-use super::functions::Function;
-use super::wire::WireTool;
+use super::wire::{WireCase, WireTool};
 use crate::case::script::ToolScript;
 use crate::case::text::{Format, whole};
 use crate::case::typed::typed;
@@ -20,7 +21,8 @@ use crate::script::{ScriptedFunction, ScriptedProvider};
 
 /// Tools for programs, each with a function or a script, as in a case of kind `program`.
 ///
-/// The file holds them as `tools`, in JSON or TOML, or as a list in JSON.
+/// The file holds them as `tools`, in JSON or TOML, or as a list in JSON; or it is one case of kind `program`, whose tools
+/// they are.
 ///
 /// ```
 /// use serde_json::json;
@@ -49,7 +51,7 @@ pub struct Tools {
 #[derive(Debug)]
 pub(super) struct CaseTool {
     pub(super) definition: Arc<ToolDefinition>,
-    pub(super) function: Option<Function>,
+    pub(super) answers: Answers,
     pub(super) script: ToolScript<ToolFailure>,
 }
 
@@ -84,12 +86,19 @@ impl Tools {
     /// As for [`Tools::load`].
     pub fn parse(file: &str, format: Format, text: &str) -> Result<Self, LoadError> {
         let document = whole(file, format, text, Bounds::DEFAULT)?;
-        let (tools, path) = match document.value.is_array() {
-            true => (typed(&document)?, document.root.clone()),
-            false => (typed::<WireTools>(&document)?.tools, document.root.clone().member("tools")),
+        let in_tools = document.root.clone().member("tools");
+        let (tools, path) = match &document.value {
+            Value::Array(_) => (typed(&document)?, document.root.clone()),
+            case if case.get("program").is_some() => (typed::<WireCase>(&document)?.tools, in_tools),
+            _ => (typed::<WireTools>(&document)?.tools, in_tools),
         };
         let built = build::tools(tools, &path).map_err(|refusal| refusal.in_document(&document))?;
         Ok(Self { tools: built.into() })
+    }
+
+    /// What each of them is called with, in order.
+    pub fn definitions(&self) -> impl ExactSizeIterator<Item = &ToolDefinition> {
+        self.tools.iter().map(|tool| &*tool.definition)
     }
 
     /// Their names, in order.
@@ -110,11 +119,8 @@ impl CaseTool {
     pub(super) fn function(&self, env: &Env) -> ScriptedFunction {
         let definition = Arc::clone(&self.definition);
         let next_step = self.script.player(definition.name(), env.clone());
-        let function = match self.function {
-            Some(function) => ScriptedFunction::new(definition, move |arguments| function.call(arguments)),
-            None => ScriptedFunction::echo(definition),
-        };
-        function.after_script(move |_| next_step())
+        let answers = self.answers.clone();
+        ScriptedFunction::new(definition, move |arguments| answers.to(arguments)).after_script(move |_| next_step())
     }
 }
 
@@ -132,6 +138,7 @@ mod tests {
         for (format, text) in [
             (Format::Json, r#"[{"name": "a", "fn": "ping"}, {"name": "b"}]"#),
             (Format::Json, r#"{"tools": [{"name": "a", "fn": "ping"}, {"name": "b"}]}"#),
+            (Format::Json, r#"{"tools": [{"name": "a"}, {"name": "b"}], "program": {}, "limits": {"max_nodes": 3}}"#),
             (Format::Toml, "[[tools]]\nname = \"a\"\nfn = \"ping\"\n[[tools]]\nname = \"b\""),
         ] {
             let tools = Tools::parse("f", format, text).unwrap();
@@ -155,8 +162,8 @@ mod tests {
         );
         check_refused(
             Format::Json,
-            r#"{"tools": [], "program": {}}"#,
-            "f:1:15: $.program: unknown field \"program\"; known: tools",
+            r#"{"tools": [], "calls": []}"#,
+            "f:1:15: $.calls: unknown field \"calls\"; known: tools",
         );
         check_refused(
             Format::Json,

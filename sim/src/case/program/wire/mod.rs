@@ -6,4 +6,4 @@ mod tool;
 
 pub(super) use case::{WireCase, WireLimits, WireParallelFailures, WirePolicy};
 pub(super) use expect::{WireCall, WireError, WireExpect};
-pub(super) use tool::{WireFail, WireRandom, WireStep, WireTool};
+pub(super) use tool::{WireAnswer, WireFail, WireRandom, WireStep, WireTool};

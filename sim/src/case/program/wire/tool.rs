@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::case::program::functions::Function;
 use crate::case::wire::{Delay, Rate, WireParameter, present};
@@ -20,6 +20,17 @@ pub(in crate::case) struct WireTool {
     #[serde(default)]
     pub(in crate::case) script: Vec<WireStep>,
     pub(in crate::case) random: Option<WireRandom>,
+    #[serde(default, deserialize_with = "present")]
+    pub(in crate::case) ok: Option<Value>,
+    #[serde(default)]
+    pub(in crate::case) answers: Vec<WireAnswer>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an answer (an object)")]
+pub(in crate::case) struct WireAnswer {
+    pub(in crate::case) when: Map<String, Value>,
+    pub(in crate::case) ok: Value,
 }
 
 #[derive(Debug, Deserialize)]
