@@ -6,8 +6,11 @@
 //! - [`models`] predict what a correct executor does with a case. They are small, and share no code with the executor.
 //! - [`invariants`] hold in every log of events, whatever the case was.
 //!
-//! [`played`] acts cases out as tools and reviewers of Windtunnel's executor. [`CallTimeline`], [`SpanLog`] and
-//! [`LogCapture`] are what the invariants look at.
+//! [`played`] acts cases out as tools and reviewers of Windtunnel's executor, and as a provider of tools for programs.
+//! [`CallTimeline`], [`SpanLog`] and [`LogCapture`] are what the invariants look at.
+//!
+//! For evaluators of programs there are [`ProgramCase`](cases::ProgramCase), [`strategies::programs`] and
+//! [`ProgramPrediction`](models::ProgramPrediction).
 //!
 //! To test a retry loop of your own, run it on a [`RetryCase`](cases::RetryCase), on a clock that a test can move, and
 //! compare what it did with the prediction:

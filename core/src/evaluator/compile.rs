@@ -23,7 +23,7 @@ use crate::tool::{ArgumentsError, Tool, ToolError, ToolSpec};
 /// A program compiled to a tool: its named values are optional arguments, with the values in it as their defaults.
 ///
 /// Named are the values of version 1, unless they stand for a lambda's parameter, and those literals of version 2 that
-/// are an argument of a tool or of a user function. Where a name is taken, `_2`, `_3` and so on follow it.
+/// are an argument of a tool or of a user function, and not inside a memo whose key stands in several places. Where a name is taken, `_2`, `_3` and so on follow it.
 ///
 /// Registered in an [`Executor`](crate::executor::Executor), it calls the tools of the executor that it is called by, in
 /// the same run. Where it ends by a limit or a rule, the call is a `tool-error`, and the
@@ -207,6 +207,12 @@ impl Collection<'_> {
     fn collect(&self) -> Vec<(String, (NodeId, Value))> {
         let mut found = Vec::new();
         let mut taken = BTreeMap::new();
+        let mut memos = BTreeMap::<_, u32>::new();
+        for node in &self.tree.nodes {
+            if let Node::Memo { key, .. } = node {
+                *memos.entry(*key).or_default() += 1;
+            }
+        }
         let definitions = self.tree.definitions.iter().rev().map(|definition| definition.body);
         let plain = |node| Place { node, slot: None };
         let mut places: Vec<_> = definitions.chain([Tree::ROOT]).map(plain).collect();
@@ -228,6 +234,8 @@ impl Collection<'_> {
                 Node::Program { body, .. } => body.iter().map(plain).collect(),
                 Node::Conditional { parts } | Node::HigherOrder { parts, .. } => parts.iter().map(plain).collect(),
                 Node::Lambda { body, .. } => vec![plain(*body)],
+                // One value serves all the places of its key: it can have no arguments for one of them.
+                Node::Memo { key, .. } if memos[key] > 1 => Vec::new(),
                 Node::Memo { expression, .. } => vec![plain(*expression)],
                 Node::Function { tool, params, .. } => {
                     let name = |index: usize| self.definitions[tool.0 as usize].properties().nth(index);

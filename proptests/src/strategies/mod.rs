@@ -37,8 +37,9 @@ pub use duration::durations;
 pub use limits::{call_limits, caps, limits};
 pub use policy::{policies, tool_policies};
 pub use program::{
-    failing_tools, json_values, mutated_programs, mutations, program_cases, program_limits, program_policies, programs,
-    programs_of_version_1, programs_of_version_2, retry_policies, sequential_program_cases, slow_tools, yielding_tools,
+    failing_tools, json_values, lambda_programs, mutated_programs, mutations, program_cases, program_limits,
+    program_policies, programs, programs_of_version_1, programs_of_version_2, retry_policies, sequential_program_cases,
+    slow_tools, yielding_tools,
 };
 pub use queue::{queue_cases, staggered_queue_cases};
 pub use retry::retry_cases;

@@ -84,6 +84,19 @@ async fn literals_that_are_arguments_can_be_replaced() {
 }
 
 #[tokio::test]
+async fn a_memo_that_stands_twice_has_no_arguments() {
+    let sum = |a: Value, b: Value| json!({"type": "tool_call", "tool": "add", "arguments": {"a": a, "b": b}});
+    let memo = |key: &str| json!({"type": "memo", "key": key, "expression": sum(literal(json!(1)), literal(json!(2)))});
+    let properties = async |body: Value| {
+        let executor = registered(json!({"schema_version": "2.0", "body": [body]}), ExecutionLimits::default()).await;
+        let properties = executor.registry().get("sum").unwrap().spec().parameters["properties"].clone();
+        properties.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(properties(sum(memo("k"), literal(json!(3)))).await, ["a", "b", "b_2"]);
+    assert!(properties(sum(memo("k"), memo("k"))).await.is_empty());
+}
+
+#[tokio::test]
 async fn each_call_has_a_budget_of_its_own() {
     let limits = ExecutionLimits { max_tool_calls: NonZeroU64::new(1), ..ExecutionLimits::default() };
     let program = single(function("add", &[named("x", json!(1)), named("y", json!(2))]));

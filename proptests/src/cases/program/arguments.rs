@@ -36,7 +36,7 @@ impl ProgramTree {
     }
 
     fn visit(&mut self, meet: &mut dyn FnMut(String, &mut Value)) {
-        let mut visit = Visit { counts: BTreeMap::new(), meet };
+        let mut visit = Visit { counts: BTreeMap::new(), memos: memos(&self.to_json()), meet };
         match self {
             Self::Version1(program) => program.body.iter_mut().for_each(|node| visit.node(node, &[])),
             Self::Version2(program) => {
@@ -51,8 +51,26 @@ impl ProgramTree {
     }
 }
 
+/// How often each memo key stands in a program.
+fn memos(program: &Value) -> BTreeMap<String, usize> {
+    let mut memos = BTreeMap::new();
+    let mut open = vec![program];
+    while let Some(value) = open.pop() {
+        if value["type"] == "memo" {
+            *memos.entry(value["key"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+        }
+        match value {
+            Value::Array(elements) => open.extend(elements),
+            Value::Object(members) => open.extend(members.values()),
+            _ => {}
+        }
+    }
+    memos
+}
+
 struct Visit<'m> {
     counts: BTreeMap<String, usize>,
+    memos: BTreeMap<String, usize>,
     meet: &'m mut dyn FnMut(String, &mut Value),
 }
 
@@ -107,6 +125,8 @@ impl Visit<'_> {
             Expression::Conditional { condition, true_branch, false_branch } => {
                 [condition, true_branch, false_branch].into_iter().for_each(|part| self.expression(part, params));
             }
+            // One value serves all the places of a key: it has no arguments.
+            Expression::Memo { key, .. } if self.memos[key] > 1 => {}
             Expression::Memo { expression, .. } => self.expression(expression, params),
         }
     }

@@ -117,7 +117,7 @@ pub(super) fn program(sketches: &[Sketch], mode: Mode, scope: &Scope) -> Version
 }
 
 /// A node of this kind. A leaf is called `name`, unless it stands for a parameter.
-fn node(kind: Kind, sketch: &Sketch, scope: &Scope, name: &str) -> Version1Node {
+pub(super) fn node(kind: Kind, sketch: &Sketch, scope: &Scope, name: &str) -> Version1Node {
     if sketch.is_leaf() {
         let references = scope.of_kind(kind);
         if !references.is_empty() && !sketch.choice.is_multiple_of(3) {
@@ -177,7 +177,7 @@ fn nested_program(kind: Kind, sketch: &Sketch, scope: &Scope) -> Version1Node {
 }
 
 /// A scope with one more lambda, whose parameters are these.
-fn inside(scope: &Scope, params: &[(&str, Kind, Value)]) -> Scope {
+pub(super) fn inside(scope: &Scope, params: &[(&str, Kind, Value)]) -> Scope {
     let level = scope.level + 1;
     let bound = params.iter().map(|(name, kind, placeholder)| Bound {
         name: (*name).to_owned(),

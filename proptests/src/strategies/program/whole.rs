@@ -8,6 +8,7 @@ use windtunnel_core::evaluator::{ExecutionLimits, Mode, ParallelFailures};
 
 use super::builder1::{self, Scope};
 use super::builder2::{self, Sketches};
+use super::lambdas;
 use super::sketch::sketches;
 use super::{failing_tools, program_limits, program_policies};
 use crate::cases::{ProgramCase, ProgramTree};
@@ -20,7 +21,14 @@ fn modes() -> impl Strategy<Value = Mode> + Clone {
 /// comes to an error by itself: to a wrong kind, a missing tool, or a wrong number of parameters.
 pub fn programs_of_version_1() -> impl Strategy<Value = ProgramTree> + Clone {
     let bodies = prop_oneof![8 => vec(sketches(5), 1), 6 => vec(sketches(4), 2..=4), 1 => vec(sketches(1), 0..=1)];
-    (bodies, modes()).prop_map(|(body, mode)| ProgramTree::Version1(builder1::program(&body, mode, &Scope::default())))
+    let any = (bodies, modes())
+        .prop_map(|(body, mode)| ProgramTree::Version1(builder1::program(&body, mode, &Scope::default())));
+    prop_oneof![9 => any, 1 => lambda_programs()]
+}
+
+/// Valid programs of version 1 whose lambdas are in each other, mean what is around, and are all applied.
+pub fn lambda_programs() -> impl Strategy<Value = ProgramTree> + Clone {
+    (sketches(4), modes()).prop_map(|(sketch, mode)| ProgramTree::Version1(lambdas::program(&sketch, mode)))
 }
 
 /// Valid programs of version 2, with definitions that call themselves and each other and come to an end, definitions

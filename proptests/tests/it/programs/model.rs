@@ -7,7 +7,9 @@ use windtunnel_core::evaluator::{ExecutionLimits, ExecutionPolicy};
 use windtunnel_proptests::cases::{Keying, ProgramCase, ProgramTree, without_messages};
 use windtunnel_proptests::models::{PredictedCall, ProgramPrediction};
 use windtunnel_proptests::played::ObservedAttempt;
-use windtunnel_proptests::strategies::{failing_tools, programs, retry_policies, sequential_program_cases, slow_tools};
+use windtunnel_proptests::strategies::{
+    failing_tools, lambda_programs, programs, retry_policies, sequential_program_cases, slow_tools,
+};
 
 use super::evaluated::{Evaluated, evaluate, predict};
 use crate::settings::family;
@@ -81,6 +83,11 @@ proptest! {
 
     #[test]
     fn things_at_once_are_as_predicted(program in programs(), tools in slow_tools()) {
+        check_free(&ProgramCase { tools, ..ProgramCase::plain(program) })?;
+    }
+
+    #[test]
+    fn lambdas_in_each_other_are_as_predicted(program in lambda_programs(), tools in slow_tools()) {
         check_free(&ProgramCase { tools, ..ProgramCase::plain(program) })?;
     }
 

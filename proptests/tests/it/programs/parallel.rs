@@ -3,16 +3,20 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use proptest::collection::vec;
 use proptest::prelude::*;
-use serde_json::json;
-use windtunnel_core::evaluator::{ExecutionLimits, ExecutionPolicy, Mode, ParallelFailures, RetryPolicy};
+use proptest::test_runner::Config;
+use serde_json::{Value, json};
+use windtunnel_core::evaluator::{ErrorKind, ExecutionLimits, ExecutionPolicy, Mode, ParallelFailures, RetryPolicy};
 use windtunnel_proptests::cases::{
-    AttemptScript, AttemptStep, FunctionNode, Keying, ProgramCase, ProgramTool, ProgramTree, ToolBehaviours,
-    Version1Node,
+    AttemptEnding, AttemptScript, AttemptStep, Expression, FunctionNode, Keying, ProgramCase, ProgramTool, ProgramTree,
+    ToolBehaviours, Version1Node,
 };
 use windtunnel_proptests::models::{BranchEnd, ProgramEnd};
 use windtunnel_proptests::played::ObservedAttempt;
-use windtunnel_proptests::strategies::{failing_tools, programs, programs_of_version_1, retry_policies};
+use windtunnel_proptests::strategies::{
+    failing_tools, programs, programs_of_version_1, programs_of_version_2, retry_policies,
+};
 
 use super::evaluated::evaluate;
 use crate::settings::family;
@@ -107,11 +111,36 @@ fn check_beside(case: &ProgramCase) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The program with branches that all ask for one memo, some of them after a while.
+fn sharing(program: ProgramTree, others: &[u8]) -> ProgramTree {
+    let ProgramTree::Version2(mut program) = program else { return program };
+    let call = |tool: ProgramTool, arguments: Vec<(&str, Expression)>| Expression::ToolCall {
+        tool: tool.name().to_owned(),
+        arguments: arguments.into_iter().map(|(name, argument)| (name.to_owned(), argument)).collect(),
+    };
+    let literal = |value: Value| Expression::Literal(value);
+    let shared = Expression::Memo {
+        key: "shared".to_owned(),
+        expression: Box::new(call(ProgramTool::Fetch, vec![("key", literal(json!("shared")))])),
+    };
+    program.body.extend(others.iter().map(|other| {
+        let before = call(ProgramTool::Negate, vec![("n", literal(json!(other)))]);
+        call(ProgramTool::Subtract, vec![("a", before), ("b", shared.clone())])
+    }));
+    ProgramTree::Version2(program)
+}
+
 /// Longer than anything else takes.
 const LONG: Duration = Duration::from_secs(10_000);
 
+/// Each case is evaluated once for each branch too.
+fn config() -> Config {
+    let config = family!("program-parallel");
+    Config { cases: config.cases.div_ceil(2), ..config }
+}
+
 proptest! {
-    #![proptest_config(family!("program-parallel"))]
+    #![proptest_config(config())]
 
     #[test]
     fn collected_outcomes_are_those_of_the_branches_alone(program in programs(), tools in failing_tools(), retry in retry_policies()) {
@@ -121,6 +150,17 @@ proptest! {
     #[test]
     fn a_raised_failure_is_that_of_a_branch_alone(program in programs(), tools in failing_tools(), retry in retry_policies()) {
         check_raised(&case(program, tools, retry, ParallelFailures::Raise))?;
+    }
+
+    #[test]
+    fn branches_that_share_a_memo_come_to_what_they_come_to_alone(
+        program in programs_of_version_2(), others in vec(0_u8..4, 2..=4), tools in failing_tools(), retry in retry_policies(), fails: bool,
+    ) {
+        let mut case = case(sharing(program.only_branch(0), &others), tools, retry, ParallelFailures::Collect);
+        let ending = if fails { AttemptEnding::Failure(ErrorKind::ToolExecution) } else { AttemptEnding::Value };
+        let step = AttemptStep { takes: Duration::from_millis(2), ending, ..AttemptStep::VALUE };
+        case.tools.scripts.insert(ProgramTool::Fetch, vec![AttemptScript { steps: vec![step] }]);
+        check_collected(&case)?;
     }
 
     #[test]
