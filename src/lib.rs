@@ -6,6 +6,7 @@
 //! - [`executor`]: what happens between an agent's decision to call a tool and the result it gets.
 //! - [`tool`] and [`model`]: what agents call.
 //! - [`evaluator`]: programs of tool calls that a model plans in one go, evaluated under limits and policies.
+//! - [`durable`]: workflows whose model and tool calls are committed before they are used, and not made again.
 //! - [`env`](mod@env): the one door to time, chance and identity; production and a world give different ones.
 //! - [`event`]: every step that matters, to assert on.
 //! - [`sim`]: worlds, scripts, and exploring seeds.
@@ -29,7 +30,9 @@
 //! assert!(run.elapsed > Duration::from_secs(90));
 //! ```
 
-pub use windtunnel_core::{BoxError, BoxFuture, BoxStream, env, evaluator, event, executor, json, model, tool};
+pub use windtunnel_core::{
+    BoxError, BoxFuture, BoxStream, durable, env, evaluator, event, executor, json, model, tool,
+};
 
 /// Worlds, scripts, and exploring seeds.
 pub use windtunnel_sim as sim;

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use windtunnel_core::evaluator::{Answer, Evaluation};
-use windtunnel_sim::case::{Case, CaseOutcome, CaseRun, FinishedCall, ProgramOutcome, Verdict};
+use windtunnel_sim::case::{
+    Case, CaseOutcome, CaseRun, FinishedCall, FinishedOperation, OperationsOutcome, ProgramOutcome, Verdict,
+};
 
 use crate::arguments::{Format, ReplayOptions};
 use crate::branches;
@@ -52,6 +54,7 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
     match &run.outcome {
         CaseOutcome::Calls(outcome) => write_calls(&outcome.calls, out)?,
         CaseOutcome::Program(outcome) => write_program(outcome, verdict, style, out)?,
+        CaseOutcome::Operations(outcome) => write_operations(outcome, out)?,
     }
     writeln!(
         out,
@@ -103,6 +106,27 @@ fn write_program(outcome: &ProgramOutcome, verdict: &Verdict, style: Style, out:
     writeln!(out, "used: {consumption}")
 }
 
+fn write_operations(outcome: &OperationsOutcome, out: &mut impl Write) -> io::Result<()> {
+    for (index, operation) in outcome.operations.iter().enumerate() {
+        match operation {
+            Some(operation) => writeln!(out, "results[{index}]: {}", operation_outcome(operation))?,
+            None => writeln!(out, "results[{index}]: none, the operation did not finish")?,
+        }
+    }
+    let bytes: usize = outcome.journal.iter().map(|record| record.bytes()).sum();
+    let decided = if outcome.decided { "decided" } else { "came to no decision" };
+    writeln!(out, "journal: {} records of {bytes} bytes; the activation {decided}", outcome.journal.len())
+}
+
+fn operation_outcome(operation: &FinishedOperation) -> String {
+    let executed = if operation.executed { "executed" } else { "not executed" };
+    let key = &*operation.key;
+    match &operation.result {
+        Ok(value) => format!("{key:?}, {executed}: ok {}", value),
+        Err(error) => format!("{key:?}, {executed}: {}: {error}", error.kind()),
+    }
+}
+
 fn seconds(duration: std::time::Duration) -> String {
     format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos())
 }
@@ -138,6 +162,12 @@ fn summary(case: &Case, run: &CaseRun, verdict: &Verdict) -> Value {
         CaseOutcome::Program(outcome) => {
             summary["result"] = outcome.to_json();
             summary["consumption"] = outcome.consumption_to_json();
+        }
+        CaseOutcome::Operations(outcome) => {
+            let results = outcome.operations.iter().map(|done| done.as_ref().map(FinishedOperation::to_json));
+            summary["results"] = json!(results.collect::<Vec<_>>());
+            summary["journal"] = outcome.journal.iter().map(|record| record.to_json()).collect();
+            summary["decided"] = json!(outcome.decided);
         }
     }
     summary["verdict"] = verdict.to_json();

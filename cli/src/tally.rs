@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use windtunnel_core::durable::DurableError;
 use windtunnel_core::evaluator::{Answer, BranchOutcome, EvaluationError};
 use windtunnel_core::event::{Event, EventKind};
 use windtunnel_core::executor::ToolResult;
-use windtunnel_sim::case::{AssertionOutcome, CallsOutcome, CaseOutcome, CaseRun, ProgramOutcome, Verdict};
+use windtunnel_sim::case::{
+    AssertionOutcome, CallsOutcome, CaseOutcome, CaseRun, OperationsOutcome, ProgramOutcome, Verdict,
+};
 
 /// The outcome of a program that collects failures, and did.
 const OK_WITH_FAILED_BRANCHES: &str = "ok, with failed branches";
@@ -36,6 +39,7 @@ pub(crate) enum Unit {
     #[default]
     Call,
     Run,
+    Operation,
 }
 
 impl Unit {
@@ -43,6 +47,7 @@ impl Unit {
         match self {
             Self::Call => "call",
             Self::Run => "run",
+            Self::Operation => "operation",
         }
     }
 }
@@ -52,6 +57,7 @@ impl RunFacts {
         let (unit, outcomes, delays_s) = match &run.outcome {
             CaseOutcome::Calls(outcome) => (Unit::Call, outcomes_of_calls(outcome), delays_of_calls(outcome)),
             CaseOutcome::Program(outcome) => (Unit::Run, vec![outcome_of_program(outcome, run)], delays_in(run)),
+            CaseOutcome::Operations(outcome) => (Unit::Operation, outcomes_of_operations(outcome), Vec::new()),
         };
         Self {
             seed: run.seed(),
@@ -98,6 +104,13 @@ fn has_failed_branches(outcome: &ProgramOutcome) -> bool {
         Some(Ok(Answer::Branches(branches))) => branches.iter().any(is_failure),
         _ => false,
     }
+}
+
+/// Whether its callable ran is its attempt.
+fn outcomes_of_operations(outcome: &OperationsOutcome) -> Vec<(&'static str, u64)> {
+    let finished = outcome.operations.iter().flatten();
+    let name = |error: &DurableError| error.kind().as_str();
+    finished.map(|done| (done.result.as_ref().map_or_else(name, |_| "ok"), u64::from(done.executed))).collect()
 }
 
 fn delays_in(run: &CaseRun) -> Vec<f64> {

@@ -7,6 +7,7 @@
 //! Start with [`executor::Executor`].
 
 mod causes;
+pub mod durable;
 pub mod env;
 pub mod evaluator;
 pub mod event;

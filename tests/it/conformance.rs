@@ -5,6 +5,7 @@ use windtunnel_sim::case::{Case, Format};
 
 const EXECUTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/executor.jsonl");
 const EVALUATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/evaluate.jsonl");
+const OPERATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/operation.jsonl");
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/programs.jsonl");
 
 #[track_caller]
@@ -32,6 +33,11 @@ fn all_executor_cases_hold() {
 #[test]
 fn all_evaluator_cases_hold() {
     check_all(EVALUATE, 500);
+}
+
+#[test]
+fn all_operation_cases_hold() {
+    check_all(OPERATION, 120);
 }
 
 #[test]
@@ -76,6 +82,77 @@ fn an_expectation_that_is_changed_fails_its_case() {
         }
     }
     assert_eq!(changes, 2233);
+}
+
+/// Another value for a field of what an operation is expected to come to.
+fn another_result(field: &str, expected: &Value) -> Value {
+    match field {
+        "ok" => json!({"not": expected}),
+        "error" if expected == "call-failed" => json!("too-large"),
+        "error" => json!("call-failed"),
+        _ => json!(expected != true),
+    }
+}
+
+#[test]
+fn an_expectation_of_operations_that_is_changed_fails_its_case() {
+    let mut changes = 0;
+    for value in values(OPERATION) {
+        let as_it_is = case(&value);
+        let run = as_it_is.run(as_it_is.seed());
+        let mut check = |change: &dyn Fn(&mut Value)| {
+            let mut changed = value.clone();
+            change(&mut changed["expect"]);
+            assert!(!case(&changed).judge(&run).passed(), "{}: {}", as_it_is.id(), changed["expect"]);
+            changes += 1;
+        };
+        check(&|expect| expect["journal"] = json!([{"one": "more"}, expect["journal"]]));
+        for (index, result) in value["expect"]["results"].as_array().unwrap().iter().enumerate() {
+            for (field, expected) in result.as_object().unwrap() {
+                check(&|expect| expect["results"][index][field] = another_result(field, expected));
+            }
+        }
+    }
+    assert_eq!(changes, 1004);
+}
+
+/// What holds in every attempt that makes operations, whatever the case.
+fn invariants_of_operations() -> Value {
+    json!([
+        {"name": "what runs is executed", "that": "results.filter(r, r.executed).size() == invocations.size()"},
+        {"name": "an execution has both its ends", "that":
+            "events.filter(e, e.type == 'operation.started').size() == events.filter(e, e.type == 'operation.executed').size()"},
+        {"name": "a result that was given out is stored", "each": "results", "that":
+            "it.error != null || journal.exists(j, j.key == it.key && j.output == it.value)"},
+        {"name": "no key is stored twice", "each": "journal", "that": "journal.filter(j, j.key == it.key).size() == 1"},
+        {"name": "a refusal runs nothing", "each": "results", "that":
+            "!(it.error in ['binding-mismatch', 'invalid-key', 'invalid-version', 'activation-poisoned']) || !it.executed"},
+        {"name": "a poisoned attempt decides nothing", "that":
+            "decided == !results.exists(r, r.error == 'commit-unacknowledged')"},
+        {"name": "nothing comes after a commit without acknowledgment", "that":
+            "events.all(e, !(e.type == 'operation.committed' && e.data.status != 'acknowledged') || \
+             !events.exists(f, f.type == 'operation.started' && f.sequence > e.sequence))"},
+    ])
+}
+
+#[test]
+fn the_invariants_of_operations_hold_in_every_case() {
+    for mut value in values(OPERATION) {
+        value["always"] = invariants_of_operations();
+        let case = case(&value);
+        let verdict = case.judge(&case.run(case.seed()));
+        assert!(verdict.passed(), "{}: {}", case.id(), verdict.failures().join("\n"));
+    }
+}
+
+#[test]
+fn the_documentations_case_of_operations_holds() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/sim/CASE_FILES.md")).unwrap();
+    let examples = text.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let mut examples = examples.filter(|example| example.contains("\"steps\""));
+    let case = Case::parse("CASE_FILES.md", Format::Json, examples.next().unwrap()).unwrap().remove(0);
+    assert_eq!(case.judge(&case.run(0)).failures(), Vec::<String>::new());
+    assert!(examples.next().is_none());
 }
 
 /// What holds in every evaluation of a program, whatever the case.

@@ -186,6 +186,131 @@ pub enum EventKind {
         /// Tokens it wrote.
         output_tokens: u64,
     },
+    /// An attempt of a workflow's activation begins.
+    ActivationStarted {
+        /// The workflow's name.
+        workflow: Arc<str>,
+        /// Where it begins.
+        entry: Arc<str>,
+        /// This attempt.
+        attempt: u64,
+        /// Why the activation began: `started`, `continued`, `timer`, `event` or `timeout`.
+        wake: &'static str,
+        /// How many records it can replay.
+        records: usize,
+    },
+    /// The decision of an attempt is about to be committed.
+    ActivationDecided {
+        /// The workflow's name.
+        workflow: Arc<str>,
+        /// This attempt.
+        attempt: u64,
+        /// `continue`, `sleep`, `wait_event`, `complete` or `fail`.
+        decision: &'static str,
+    },
+    /// The commit of a decision was not acknowledged, and what was really committed has been read back.
+    ActivationReconciled {
+        /// The workflow's name.
+        workflow: Arc<str>,
+        /// This attempt.
+        attempt: u64,
+        /// `decided`, `open`, `superseded` or, if it could not be read, `unknown`.
+        status: &'static str,
+    },
+    /// An attempt abandons itself to replay what it has committed, to find what replays otherwise.
+    ActivationReplayed {
+        /// The workflow's name.
+        workflow: Arc<str>,
+        /// This attempt.
+        attempt: u64,
+        /// How many records it can replay.
+        records: usize,
+    },
+    /// An attempt failed and another will follow.
+    ActivationRetry {
+        /// The workflow's name.
+        workflow: Arc<str>,
+        /// The attempt that failed.
+        attempt: u64,
+        /// The kind of its error (D4a), `entry-failed` or `entry-panicked`.
+        cause: &'static str,
+        /// How long to wait before the next one, in seconds.
+        delay_s: f64,
+    },
+    /// An attempt is over.
+    ActivationFinished {
+        /// The workflow's name.
+        workflow: Arc<str>,
+        /// This attempt.
+        attempt: u64,
+        /// `decided`, `failed`, `superseded`, `uncertain`, or `cancelled` when it was dropped.
+        status: &'static str,
+        /// What it decided.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        decision: Option<&'static str>,
+        /// The kind of its error.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'static str>,
+        /// How many callables ran.
+        executed: usize,
+        /// How many requests were answered from the journal.
+        replayed: usize,
+        /// From beginning to end, in seconds.
+        duration_s: f64,
+    },
+    /// The callable of an operation is about to run.
+    OperationStarted {
+        /// The key.
+        operation: Arc<str>,
+        /// `model` or `tool`.
+        kind: &'static str,
+        /// The callable's name.
+        callable: Arc<str>,
+        /// This attempt of the activation.
+        attempt: u64,
+    },
+    /// The callable of an operation ended: its effect has happened, and nothing is committed yet (D8).
+    OperationExecuted {
+        /// The key.
+        operation: Arc<str>,
+        /// `ok` or `error`.
+        status: &'static str,
+        /// The error's kind (D4a).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'static str>,
+        /// How long it took, in seconds.
+        duration_s: f64,
+    },
+    /// The record of an operation is about to be committed.
+    OperationCommit {
+        /// The key.
+        operation: Arc<str>,
+        /// The size of the record.
+        bytes: usize,
+    },
+    /// The store answered to the commit of a record.
+    OperationCommitted {
+        /// The key.
+        operation: Arc<str>,
+        /// `acknowledged`, `refused` or `unknown`.
+        status: &'static str,
+    },
+    /// A request was answered from the journal.
+    OperationReplayed {
+        /// The key.
+        operation: Arc<str>,
+        /// `model` or `tool`.
+        kind: &'static str,
+        /// The callable's name.
+        callable: Arc<str>,
+    },
+    /// A request was refused: its callable did not run.
+    OperationRefused {
+        /// The key, unless it is no key.
+        operation: Arc<str>,
+        /// The error's kind (D4a).
+        error: &'static str,
+    },
 }
 
 impl EventKind {
@@ -209,6 +334,18 @@ impl EventKind {
             Self::ProgramFinished { .. } => "program.finished",
             Self::ModelStarted { .. } => "model.started",
             Self::ModelFinished { .. } => "model.finished",
+            Self::ActivationStarted { .. } => "activation.started",
+            Self::ActivationDecided { .. } => "activation.decided",
+            Self::ActivationReconciled { .. } => "activation.reconciled",
+            Self::ActivationReplayed { .. } => "activation.replayed",
+            Self::ActivationRetry { .. } => "activation.retry",
+            Self::ActivationFinished { .. } => "activation.finished",
+            Self::OperationStarted { .. } => "operation.started",
+            Self::OperationExecuted { .. } => "operation.executed",
+            Self::OperationCommit { .. } => "operation.commit",
+            Self::OperationCommitted { .. } => "operation.committed",
+            Self::OperationReplayed { .. } => "operation.replayed",
+            Self::OperationRefused { .. } => "operation.refused",
         }
     }
 
@@ -231,7 +368,19 @@ impl EventKind {
             | Self::ProgramStarted { .. }
             | Self::ProgramFinished { .. }
             | Self::ModelStarted { .. }
-            | Self::ModelFinished { .. } => None,
+            | Self::ModelFinished { .. }
+            | Self::ActivationStarted { .. }
+            | Self::ActivationDecided { .. }
+            | Self::ActivationReconciled { .. }
+            | Self::ActivationReplayed { .. }
+            | Self::ActivationRetry { .. }
+            | Self::ActivationFinished { .. }
+            | Self::OperationStarted { .. }
+            | Self::OperationExecuted { .. }
+            | Self::OperationCommit { .. }
+            | Self::OperationCommitted { .. }
+            | Self::OperationReplayed { .. }
+            | Self::OperationRefused { .. } => None,
         }
     }
 }

@@ -74,7 +74,25 @@ impl<'a> Fields<'a> {
         let tool = Self { operation: Some("execute_tool"), ..Self::default() };
         let model = Self { operation: Some("chat"), ..Self::default() };
         match kind {
-            EventKind::RunStarted {} | EventKind::RunFinished {} | EventKind::ProgramStarted { .. } => Self::default(),
+            EventKind::RunStarted {}
+            | EventKind::RunFinished {}
+            | EventKind::ProgramStarted { .. }
+            | EventKind::ActivationStarted { .. }
+            | EventKind::ActivationDecided { .. }
+            | EventKind::ActivationReconciled { .. }
+            | EventKind::ActivationReplayed { .. }
+            | EventKind::OperationStarted { .. }
+            | EventKind::OperationCommit { .. }
+            | EventKind::OperationCommitted { .. }
+            | EventKind::OperationReplayed { .. } => Self::default(),
+            EventKind::ActivationRetry { cause, delay_s, .. } => {
+                Self { error: Some(cause), delay_s: Some(*delay_s), ..Self::default() }
+            }
+            EventKind::ActivationFinished { error, duration_s, .. }
+            | EventKind::OperationExecuted { error, duration_s, .. } => {
+                Self { error: *error, duration_s: Some(*duration_s), ..Self::default() }
+            }
+            EventKind::OperationRefused { error, .. } => Self { error: Some(error), ..Self::default() },
             EventKind::ToolStarted { .. } | EventKind::ToolCacheHit { .. } => tool,
             EventKind::ToolAttempt { attempt, .. } | EventKind::ProgramCall { attempt, .. } => {
                 Self { attempt: Some(*attempt), ..tool }

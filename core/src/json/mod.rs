@@ -11,7 +11,7 @@ mod path;
 
 pub use bounds::{Bounds, BoundsError};
 pub use canonical::{canonical, digest};
-pub(crate) use canonical::{dismantle, push_compact, push_string};
+pub(crate) use canonical::{dismantle, hexadecimal, push_compact, push_string};
 pub(crate) use events::{Build, at, build, number, position};
 pub use parse::{ParseError, ParseErrorKind, parse};
 pub use path::Path;

@@ -1,4 +1,4 @@
-//! What the executor and the evaluator promise, checked from outside: one module a feature, rules cited as E1–E15, V1–V11.
+//! What the executor, the evaluator and durable operations promise, checked from outside: one module a feature, rules cited as E1–E15, V1–V11, D1–D8.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails here and says where")]
 
 mod capture;
@@ -26,4 +26,5 @@ mod threads;
 mod tool_loop;
 mod typed;
 
+mod durable;
 mod evaluator;

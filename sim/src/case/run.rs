@@ -7,6 +7,7 @@ use windtunnel_core::BoxError;
 use windtunnel_core::event::Event;
 
 use super::calls::CallsOutcome;
+use super::operations::OperationsOutcome;
 use super::program::ProgramOutcome;
 use crate::Run;
 use crate::script::Invocation;
@@ -31,6 +32,8 @@ pub enum CaseOutcome {
     Calls(CallsOutcome),
     /// Of a case of kind `program`.
     Program(ProgramOutcome),
+    /// Of a case of kind `operations`.
+    Operations(OperationsOutcome),
 }
 
 impl CaseRun {

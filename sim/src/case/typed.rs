@@ -9,8 +9,13 @@ use super::text::{Document, Pointing};
 
 /// Reads the document as a `T`.
 pub(super) fn typed<T: DeserializeOwned>(document: &Document<'_>) -> Result<T, LoadError> {
+    typed_value(&document.value, document)
+}
+
+/// Reads what was made of the document's value as a `T`.
+pub(super) fn typed_value<T: DeserializeOwned>(value: &Value, document: &Document<'_>) -> Result<T, LoadError> {
     let mut track = serde_path_to_error::Track::new();
-    let tracked = serde_path_to_error::Deserializer::new(&document.value, &mut track);
+    let tracked = serde_path_to_error::Deserializer::new(value, &mut track);
     T::deserialize(tracked).map_err(|error: serde_json::Error| {
         let path = document.root.clone().join(&track.path());
         let (pointing, problem) = problem(&error.to_string());

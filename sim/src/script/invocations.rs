@@ -30,7 +30,7 @@ impl Invocations {
         self.log.lock().clone()
     }
 
-    pub(super) fn push(&self, invocation: Invocation) {
+    pub(crate) fn push(&self, invocation: Invocation) {
         self.log.lock().push(invocation);
     }
 }

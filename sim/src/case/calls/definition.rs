@@ -102,7 +102,7 @@ impl CallsCase {
 fn with_outcome<T>(run: &CaseRun, read: impl FnOnce(&CallsOutcome) -> T) -> T {
     match &run.outcome {
         CaseOutcome::Calls(outcome) => read(outcome),
-        CaseOutcome::Program(_) => read(&CallsOutcome::default()),
+        CaseOutcome::Program(_) | CaseOutcome::Operations(_) => read(&CallsOutcome::default()),
     }
 }
 

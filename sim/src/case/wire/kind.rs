@@ -8,4 +8,5 @@ use serde::Deserialize;
 pub(in crate::case) enum WireKind {
     Calls,
     Program,
+    Operations,
 }

@@ -1,0 +1,234 @@
+//! One attempt of one activation, from its claim to its ending.
+
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use futures_util::FutureExt;
+
+use super::attempt::{Attempt, AttemptParts};
+use super::claim::Claim;
+use super::commit::{Commit, Refusal};
+use super::context::WorkflowContext;
+use super::decision::Decision;
+use super::journal::Journal;
+use super::report::{Finish, Report};
+use super::retry::{AttemptError, Verdict};
+use super::settle::{Settled, Settlement};
+use super::worker::{Ending, Worker};
+use crate::causes::{self, Panicked};
+
+pub(super) struct Run<'w> {
+    worker: &'w Worker,
+    claim: Claim,
+    report: Report,
+    began: Duration,
+    executed: usize,
+    replayed: usize,
+    is_over: bool,
+}
+
+/// How far an entry came.
+enum Progress {
+    Ended(Result<Decision, AttemptError>),
+    /// It is to be run again with this journal.
+    Outdated(Journal),
+    Superseded,
+}
+
+impl<'w> Run<'w> {
+    pub(super) fn new(worker: &'w Worker, claim: Claim) -> Self {
+        let report = Report::new(worker.emitter.clone(), &claim);
+        Self { worker, claim, report, began: worker.env.now(), executed: 0, replayed: 0, is_over: false }
+    }
+
+    pub(super) async fn attempt(mut self) -> Ending {
+        self.report.started(&self.claim).await;
+        let ending = match self.enter().await {
+            None => Ending::Superseded,
+            Some(Ok(decision)) => self.decide(decision).await,
+            Some(Err(error)) => self.fail(error).await,
+        };
+        self.is_over = true;
+        self.report.finished(self.finish(Some(&ending))).await;
+        ending
+    }
+
+    /// Runs the entry, again and again where every record is to be replayed. Nothing, if another attempt took over.
+    async fn enter(&mut self) -> Option<Result<Decision, AttemptError>> {
+        let mut journal = match Journal::from_records(self.claim.records.iter().cloned()) {
+            Ok(journal) => journal,
+            Err(damage) => return Some(Err(AttemptError::Durable(damage))),
+        };
+        loop {
+            match self.enter_once(journal).await {
+                Progress::Ended(result) => return Some(result),
+                Progress::Superseded => return None,
+                Progress::Outdated(longer) => {
+                    self.report.replaying(longer.len()).await;
+                    journal = longer;
+                }
+            }
+        }
+    }
+
+    async fn enter_once(&mut self, journal: Journal) -> Progress {
+        let worker = self.worker;
+        // The worker claims only what it has.
+        let Some(workflow) = worker.workflows.get(&self.claim.workflow) else { return Progress::Superseded };
+        let parts = AttemptParts {
+            env: &worker.env,
+            report: &self.report,
+            store: &worker.store,
+            entries: workflow.entries(),
+            order: worker.order,
+            replays_always: worker.replays_always,
+        };
+        let attempt = Arc::new(Attempt::new(parts, &self.claim, journal));
+        // Whatever happens, also to this future, nothing of the attempt runs on.
+        let closing = Closing(&attempt);
+        let context = WorkflowContext::new(Arc::clone(&attempt));
+        let checkpoint = &self.claim.checkpoint;
+        let entered = AssertUnwindSafe(async {
+            match workflow.enter(checkpoint.entry(), context, checkpoint.state()) {
+                Ok(entered) => entered.await.map_err(AttemptError::of_entry),
+                Err(error) => Err(AttemptError::Durable(error)),
+            }
+        })
+        .catch_unwind();
+        let mut entered = Box::pin(entered);
+        let mut superseded = self.signs_of_life();
+        let progress = poll_fn(|context| {
+            let polled = entered.as_mut().poll(context);
+            if let Some(journal) = attempt.outdated(context) {
+                return Poll::Ready(Progress::Outdated(journal));
+            }
+            match polled {
+                Poll::Ready(Ok(result)) => Poll::Ready(Progress::Ended(result)),
+                Poll::Ready(Err(panic)) => {
+                    Poll::Ready(Progress::Ended(Err(AttemptError::Panicked(Panicked::of(&*panic).into()))))
+                }
+                Poll::Pending => superseded.as_mut().poll(context).map(|()| Progress::Superseded),
+            }
+        })
+        .await;
+        // D3: a decision after a commit that was not acknowledged is none.
+        let progress = match progress {
+            Progress::Ended(Ok(decision)) => {
+                Progress::Ended(attempt.decide().map(|()| decision).map_err(AttemptError::Durable))
+            }
+            other => other,
+        };
+        let (executed, replayed) = attempt.counts();
+        drop(entered);
+        drop(closing);
+        self.executed += executed;
+        self.replayed += replayed;
+        progress
+    }
+
+    /// Extends the lease as long as that works. Completes when another attempt has taken over.
+    fn signs_of_life(&self) -> BoxFuture<'static, ()> {
+        let Worker { env, store, lease, .. } = self.worker.clone();
+        let fence = self.claim.fence.clone();
+        Box::pin(async move {
+            loop {
+                env.until(env.now().saturating_add(lease / 3)).await;
+                let extended = store.extend(&fence, lease).await;
+                if matches!(extended, Commit::Refused(Refusal::Superseded | Refusal::Closed | Refusal::NoActivation)) {
+                    return;
+                }
+            }
+        })
+    }
+
+    async fn decide(&self, decision: Decision) -> Ending {
+        match self.settlement().settle(&decision).await {
+            Settled::Decided => Ending::Decided { decision, error: None },
+            Settled::Superseded => Ending::Superseded,
+            Settled::Uncertain => Ending::Uncertain,
+            Settled::Refused(refusal) => self.fail(AttemptError::Refused(refusal)).await,
+        }
+    }
+
+    fn settlement(&self) -> Settlement<'_> {
+        Settlement {
+            env: &self.worker.env,
+            store: &self.worker.store,
+            report: &self.report,
+            fence: &self.claim.fence,
+            backoff: self.worker.retry.backoff,
+        }
+    }
+
+    async fn fail(&self, error: AttemptError) -> Ending {
+        tracing::debug!(
+            workflow_id = &*self.claim.fence.workflow_id,
+            activation_id = &*self.claim.fence.activation_id,
+            cause = causes::text(&error),
+            "an attempt of an activation failed"
+        );
+        let unit = self.worker.env.unit("durable/retry");
+        match self.worker.retry.judge(&error, self.claim.failures, unit) {
+            Verdict::Retry { after, is_failure } => self.try_again(error, after, is_failure).await,
+            Verdict::Fail => self.give_up(error).await,
+        }
+    }
+
+    async fn try_again(&self, error: AttemptError, after: Duration, is_failure: bool) -> Ending {
+        self.report.retrying(error.kind(), after).await;
+        match self.worker.store.retry(&self.claim.fence, after, is_failure).await {
+            Commit::Refused(Refusal::Superseded | Refusal::Closed) => Ending::Superseded,
+            // Where this does not get through, the lease passes.
+            Commit::Acknowledged | Commit::Refused(_) | Commit::Unknown => Ending::Retried { after, error },
+        }
+    }
+
+    async fn give_up(&self, error: AttemptError) -> Ending {
+        let decision = match Decision::fail(error.kind(), &error.message()) {
+            Ok(decision) => decision,
+            // Its own kind and message always fit.
+            Err(refused) => return Ending::Retried { after: self.worker.lease, error: AttemptError::Durable(refused) },
+        };
+        match self.settlement().settle(&decision).await {
+            Settled::Decided => Ending::Decided { decision, error: Some(error) },
+            Settled::Superseded => Ending::Superseded,
+            Settled::Uncertain => Ending::Uncertain,
+            Settled::Refused(_) => Ending::Retried { after: self.worker.lease, error },
+        }
+    }
+
+    fn finish(&self, ending: Option<&Ending>) -> Finish {
+        let (status, decision, error) = match ending {
+            None => ("cancelled", None, None),
+            Some(Ending::Decided { decision, error }) => {
+                ("decided", Some(decision.name()), error.as_ref().map(AttemptError::kind))
+            }
+            Some(Ending::Retried { error, .. }) => ("failed", None, Some(error.kind())),
+            Some(Ending::Superseded) => ("superseded", None, None),
+            Some(Ending::Uncertain) => ("uncertain", None, None),
+        };
+        let duration = self.worker.env.now().saturating_sub(self.began);
+        Finish { status, decision, error, executed: self.executed, replayed: self.replayed, duration }
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.report.dropped(self.finish(None));
+        }
+    }
+}
+
+/// Closes an attempt when it is dropped.
+struct Closing<'a>(&'a Arc<Attempt>);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,12 @@
+//! Cases of kind `operations`: durable operations of one attempt, over a journal and acknowledgments that may be lost.
+
+mod build;
+mod definition;
+mod expectation;
+mod outcome;
+mod play;
+mod repeat;
+mod wire;
+
+pub(super) use build::build;
+pub use outcome::{FinishedOperation, OperationsOutcome};
