@@ -98,6 +98,12 @@ impl Budget {
         Ok(())
     }
 
+    /// Whether so many evaluations of nodes at `depth` would be within the limits.
+    pub(super) fn has_room_for(&self, nodes: u64, depth: u64) -> bool {
+        check(Resource::Nodes, self.consumption.nodes + nodes, self.limits.max_nodes).is_ok()
+            && check(Resource::Depth, depth, self.limits.max_depth).is_ok()
+    }
+
     /// A call of a user function, with which `depth` of them are active.
     ///
     /// # Errors

@@ -92,6 +92,12 @@ impl<'p> Machine<'p> {
         match (params.count, plain) {
             (0, _) => self.complete(id),
             (count, plain) if count == plain => Ok(Step::Later(1, id, Input::PlainParameters)),
+            // Nobody else has a turn, and nothing can be refused: it is all the same without turns.
+            (count, plain) if count == plain + 1 && self.turns.is_empty() && self.has_room_for(id, plain) => {
+                self.take_plain_parameters(id);
+                let work = Self::parts_of(params).find(|(_, node)| !is_plain(*node));
+                Ok(work.map_or(Step::Wait, |(slot, node)| Step::Next(self.add_child(id, node, slot), Input::Enter)))
+            }
             (_, plain) => {
                 if plain > 0 {
                     self.schedule(1, id, Input::PlainParameters);
@@ -101,6 +107,10 @@ impl<'p> Machine<'p> {
                 Ok(Step::Wait)
             }
         }
+    }
+
+    fn has_room_for(&self, id: FrameId, parts: u32) -> bool {
+        self.budget.has_room_for(parts.into(), u64::from(self.frames.get(id).depth) + 1)
     }
 
     /// The turn of the plain values among a frame's parameters.
