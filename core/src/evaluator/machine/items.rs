@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use super::super::datum::{Datum, TooDeep};
 use super::super::error::EvaluationError;
-use super::super::syntax::{Children, Node, NodeId, Operation};
+use super::super::syntax::{Node, NodeId, Operation};
 use super::frame::{Frame, FrameId, State};
 use super::interpreter::{Input, Machine, Step, Stepped};
 use super::scope::Scope;
@@ -28,7 +28,7 @@ impl<'p> Machine<'p> {
     pub(super) fn begin_items(&mut self, id: FrameId, items: Datum) -> Stepped {
         let Frame { node, depth, ref scope, .. } = *self.frames.get(id);
         let Node::HigherOrder { operation, parts } = self.tree.node(node) else { return Ok(Step::Wait) };
-        let Some(list) = items.as_array() else { return Err(self.not_a_list(node, *operation, *parts, &items)) };
+        let Some(list) = items.as_array() else { return Err(self.not_a_list(*operation, parts.get(1), &items)) };
         let (mut accumulator, mut next) = (Datum::Null, 0);
         if let Operation::Reduce { accumulator: initializer, outer } = operation {
             let Some(first) = list.first() else { return Ok(self.finish(id, Datum::Null)) };
@@ -53,15 +53,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn not_a_list(&self, node: NodeId, operation: Operation, parts: Children, met: &Datum) -> Box<EvaluationError> {
+    fn not_a_list(&self, operation: Operation, iterable: NodeId, met: &Datum) -> Box<EvaluationError> {
         let name = match operation {
             Operation::Map => "map",
             Operation::Filter => "filter",
             Operation::Reduce { .. } => "reduce",
         };
-        debug_assert!(matches!(self.tree.node(node), Node::HigherOrder { .. }));
         let problem = format!("{name} needs a list, and its iterable came to {}", met.type_name());
-        Box::new(EvaluationError::Type { path: self.program.path_of(parts.get(1)), problem })
+        Box::new(EvaluationError::Type { path: self.program.path_of(iterable), problem })
     }
 
     /// What the lambda made of an item.
