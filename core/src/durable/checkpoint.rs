@@ -3,15 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::DurableError;
 use super::frozen::freeze_owned;
 use super::limits::STATE_BYTES_MAX;
+use super::stored::StoredCheckpoint;
 use super::text::check_name;
 
 /// Where the next activation begins, and with what.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredCheckpoint", into = "StoredCheckpoint")]
 pub struct Checkpoint {
     entry: Arc<str>,
     state: Arc<Value>,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -12,7 +13,8 @@ use super::record::Record;
 use crate::json::{canonical, hexadecimal};
 
 /// Which attempt of which activation. Its commits are refused once another attempt has claimed the activation.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fence {
     /// The workflow's identifier.
     pub workflow_id: Arc<str>,
@@ -41,7 +43,8 @@ impl Fence {
 }
 
 /// Why an activation began.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Wake {
     /// The workflow was started.
@@ -93,7 +96,8 @@ impl fmt::Debug for Wake {
 }
 
 /// An activation that is due, claimed for one attempt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Claim {
     /// Which attempt it is. Whatever it commits carries this.
     pub fence: Fence,
@@ -110,13 +114,15 @@ pub struct Claim {
 }
 
 /// What a claim comes to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Claimed {
     /// An activation.
     Activation(Box<Claim>),
     /// Nothing is due.
     Nothing {
         /// After which time something is due, if no event comes and nobody gives up a lease before; none, if nothing is.
+        #[serde(rename = "next_ns", with = "super::stored::optional_nanoseconds")]
         next: Option<Duration>,
     },
 }

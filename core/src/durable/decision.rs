@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::Checkpoint;
 use super::error::DurableError;
 use super::frozen::freeze_owned;
 use super::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, WAIT_MAX};
+use super::stored::StoredDecision;
 use super::text::check_name;
 
 /// What an activation decides. Preparing one does nothing: it counts when the worker has committed it.
@@ -25,7 +27,8 @@ use super::text::check_name;
 /// assert_eq!(Decision::complete(json!("done"))?.name(), "complete");
 /// # Ok::<(), windtunnel_core::durable::DurableError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "StoredDecision", into = "StoredDecision")]
 pub enum Decision {
     /// Another activation begins at once, with an empty journal.
     Continue(Checkpoint),

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::checkpoint::Checkpoint;
 use super::claim::Wake;
 use super::decision::Decision;
 use super::record::Record;
 
 /// A workflow with all its activations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WorkflowHistory {
     /// Its identifier.
     pub workflow_id: Arc<str>,
@@ -19,7 +22,8 @@ pub struct WorkflowHistory {
 }
 
 /// An activation with all that is committed of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ActivationHistory {
     /// Its identifier, unique in its workflow.
     pub activation_id: Arc<str>,

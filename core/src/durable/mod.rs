@@ -43,6 +43,7 @@ mod retry;
 mod run;
 mod settle;
 mod store;
+mod stored;
 mod text;
 mod worker;
 mod workflow;

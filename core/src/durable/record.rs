@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::binding::{Binding, OperationKind};
@@ -28,6 +29,23 @@ pub struct Record {
     binding: Binding,
     output: Arc<Value>,
     canonical: Arc<str>,
+}
+
+/// How a record is written.
+#[derive(Serialize)]
+pub(super) struct RecordParts<'r> {
+    callable: String,
+    input: InputParts<'r>,
+    key: &'r str,
+    output: &'r Value,
+}
+
+#[derive(Serialize)]
+struct InputParts<'r> {
+    v: u8,
+    kind: &'static str,
+    version: &'r str,
+    arguments: &'r Value,
 }
 
 /// Something stored is not a record.
@@ -81,18 +99,22 @@ impl Record {
 
     /// `{"callable": "tool:…", "input": {"v": 1, "kind", "version", "arguments"}, "key", "output"}`.
     pub fn to_json(&self) -> Value {
+        json!(self.parts())
+    }
+
+    pub(super) fn parts(&self) -> RecordParts<'_> {
         let binding = &self.binding;
-        json!({
-            "callable": format!("{}:{}", binding.kind(), binding.callable()),
-            "input": {
-                "v": 1,
-                "kind": binding.kind().as_str(),
-                "version": &**binding.version(),
-                "arguments": &**binding.arguments(),
+        RecordParts {
+            callable: format!("{}:{}", binding.kind(), binding.callable()),
+            input: InputParts {
+                v: 1,
+                kind: binding.kind().as_str(),
+                version: binding.version(),
+                arguments: binding.arguments(),
             },
-            "key": &**binding.key(),
-            "output": &*self.output,
-        })
+            key: binding.key(),
+            output: &self.output,
+        }
     }
 
     /// Reads what [`Record::to_json`] writes.

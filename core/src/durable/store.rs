@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::Checkpoint;
@@ -140,7 +141,8 @@ pub trait JournalStore: Send + Sync {
 }
 
 /// What starting a workflow comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Started {
     /// It is started.
     New,
@@ -151,7 +153,8 @@ pub enum Started {
 }
 
 /// What delivering an event comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// It is stored; if the workflow waits for it, the next activation is due.
     Accepted,
