@@ -120,6 +120,11 @@ impl Attempt {
         }
     }
 
+    /// What the journal has under this key.
+    pub(super) fn recorded(&self, key: &str) -> Option<Arc<Value>> {
+        self.inner.lock().activation.journal().get(key).map(|record| Arc::clone(record.output()))
+    }
+
     /// Whether the attempt may come to a decision (D3).
     pub(super) fn decide(&self) -> Result<(), DurableError> {
         let inner = self.inner.lock();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::attempt::{Answered, Attempt, Callable};
 use super::binding::{Binding, OperationKind};
@@ -174,6 +175,11 @@ impl WorkflowContext {
         let key = if check_operation_key(key).is_ok() { key } else { "" };
         self.attempt.report.operation_refused(&key.into(), error.kind()).await;
         error
+    }
+
+    /// What the journal has under a key, without asking for it.
+    pub(super) fn recorded(&self, key: &str) -> Option<Arc<Value>> {
+        self.attempt.recorded(key)
     }
 
     /// Another activation at `entry` with `state`, and nothing else (D5).

@@ -1,7 +1,5 @@
 //! Between typed values and what is stored.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -25,5 +23,5 @@ pub(super) fn decode<T: DeserializeOwned>(what: &'static str, value: &Value) -> 
 
 fn flawed(what: &'static str, flaw: JsonFlaw, error: serde_json::Error) -> DurableError {
     // What serde says may hold values.
-    DurableError::InvalidJson { what, flaw, source: Some(Arc::new(error)) }
+    DurableError::InvalidJson { what, flaw, source: Some(error.into()) }
 }

@@ -37,6 +37,7 @@ mod leg;
 mod limits;
 mod memory;
 mod nesting;
+mod program;
 mod record;
 mod report;
 mod retry;
@@ -45,6 +46,7 @@ mod settle;
 mod store;
 mod stored;
 mod text;
+mod tool_loop;
 mod worker;
 mod workflow;
 
@@ -56,7 +58,7 @@ pub use commit::{Commit, Refusal};
 pub use context::{OperationCall, WorkflowContext};
 pub use decision::Decision;
 pub use difference::BindingDifference;
-pub use error::{DurableError, ErrorKind};
+pub use error::{Cause, DurableError, ErrorKind};
 pub use frozen::JsonFlaw;
 pub use history::{ActivationHistory, WorkflowHistory};
 pub use journal::{Answer, Journal};
@@ -65,9 +67,13 @@ pub use limits::{
     OUTPUT_BYTES_MAX, RECORD_BYTES_MAX, RECORDS_MAX, STATE_BYTES_MAX, WAIT_MAX,
 };
 pub use memory::{Acknowledgment, MemoryStore};
+pub use program::OperationTools;
 pub use record::{Record, RecordError};
 pub use retry::{ActivationRetry, AttemptError};
 pub use store::{Delivery, JournalStore, Started, StoreError};
 pub use text::NameFlaw;
+pub use tool_loop::{
+    PendingApproval, ToolLoop, ToolLoopBudget, ToolLoopEnd, ToolLoopOutput, ToolLoopState, ToolLoopStep,
+};
 pub use worker::{Ending, StartError, Turn, Worker};
 pub use workflow::Workflow;

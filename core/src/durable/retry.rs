@@ -8,6 +8,7 @@ use super::limits::MESSAGE_BYTES_MAX;
 use crate::BoxError;
 use crate::causes;
 use crate::executor::Backoff;
+use crate::model::ModelError;
 
 /// When a failed attempt of an activation is made again.
 ///
@@ -17,7 +18,7 @@ use crate::executor::Backoff;
 pub struct ActivationRetry {
     /// How many attempts may fail; with the last one the workflow does. Default 3.
     pub failures_max: NonZeroU32,
-    /// How long to wait before the next attempt.
+    /// How long to wait before the next attempt; longer, if a model that failed asks for more.
     pub backoff: Backoff,
 }
 
@@ -76,6 +77,11 @@ impl AttemptError {
         }
     }
 
+    /// How long a model asks to wait, if one failed.
+    fn retry_after(&self) -> Option<Duration> {
+        causes::find::<ModelError>(self)?.retry_after
+    }
+
     /// What a workflow says that fails with it.
     pub(super) fn message(&self) -> String {
         let message = self.to_string();
@@ -104,7 +110,8 @@ impl ActivationRetry {
         if is_failure && failures >= self.failures_max.get() {
             return Verdict::Fail;
         }
-        Verdict::Retry { after: self.backoff.delay(failures, unit), is_failure }
+        let after = self.backoff.delay(failures, unit).max(error.retry_after().unwrap_or_default());
+        Verdict::Retry { after, is_failure }
     }
 }
 

@@ -43,9 +43,18 @@ impl<'p> Attempts<'p> {
                 };
                 (frame, Work::Awaited(Box::pin(input)))
             }
-            Request::Attempt { frame, node, tool, number, attempt, arguments } => {
+            Request::Attempt { frame, node, tool, number, place, attempt, arguments } => {
                 let (run_id, evaluation_id) = (&*self.report.run_id, &*self.report.evaluation_id);
-                let call = ProviderCall { tool, arguments, attempt, run_id, evaluation_id, number };
+                let call = ProviderCall {
+                    tool,
+                    arguments,
+                    attempt,
+                    run_id,
+                    place,
+                    idempotency_key: None,
+                    evaluation_id,
+                    number,
+                };
                 match self.report.is_heard {
                     true => (frame, Work::Awaited(Box::pin(self.reported(tool, node, call)))),
                     false => (frame, Work::Called(Calling::begin(self.provider, call))),

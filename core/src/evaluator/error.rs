@@ -124,6 +124,11 @@ impl ToolFailure {
         Self::new(ErrorKind::ReplayMismatch, message)
     }
 
+    /// One that was recorded before: its cause is gone.
+    pub(crate) fn recorded(kind: ErrorKind, message: String) -> Self {
+        Self::new(kind, message)
+    }
+
     fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None }
     }

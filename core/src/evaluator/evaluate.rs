@@ -136,7 +136,10 @@ impl Evaluator {
         let own_run = provider.run_id().is_none().then(|| self.env.next_id("run"));
         let run_id = provider.run_id().map_or_else(|| own_run.clone().unwrap_or_default(), Arc::from);
         let report = Report::new(&self.emitter, run_id, self.env.next_id("program"), self.parent_id.clone());
-        let machine = Machine::new(program, &self.policy, overrides, Budget::new(self.limits), self.order);
+        let mut machine = Machine::new(program, &self.policy, overrides, Budget::new(self.limits), self.order);
+        if provider.needs_places() {
+            machine.name_places();
+        }
         // Open before the first event: a world may drop the evaluation while it acts there.
         let mut open =
             Open { evaluator: self, report: &report, machine, began: self.env.now(), own_run, is_over: false };

@@ -9,7 +9,7 @@ use super::definition::ToolDefinition;
 use super::error::{ProviderError, ToolFailure};
 use super::evaluate::Evaluator;
 use super::provider::{ProviderCall, ToolProvider};
-use crate::executor::{CallContext, Executor, RunError, ToolCall};
+use crate::executor::{Executor, LoopRun, RunError, ToolCall};
 use crate::tool;
 
 impl Executor {
@@ -33,20 +33,22 @@ impl ToolProvider for Executor {
         Box::pin(async { definition.ok_or_else(|| ToolFailure::not_found().into()) })
     }
 
-    fn call<'a>(&'a self, call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        let id = call.call_id();
-        let context = CallContext {
-            run_id: call.run_id.to_owned(),
-            call_id: String::new(),
-            approval: None,
-            ..self.context().clone()
-        };
-        let executor = self.in_context(context);
-        let call = ToolCall { id, name: call.tool.to_owned(), arguments: call.arguments };
+    fn call<'a>(&'a self, mut call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        let executor = self.in_run(call.run_id).with_idempotency_key(call.idempotency_key.clone());
+        let arguments = std::mem::take(&mut call.arguments);
+        let call = ToolCall { arguments, ..tool_call(&call) };
         Box::pin(async move {
             let result = executor.run_call(call).await?;
             result.into_value().map_err(provider_error)
         })
+    }
+
+    fn has_counted(&self, call: &ProviderCall<'_>) -> bool {
+        LoopRun::enter(&self.in_run(call.run_id)).has_counted(&tool_call(call))
+    }
+
+    fn count(&self, call: &ProviderCall<'_>) {
+        LoopRun::enter(&self.in_run(call.run_id)).count(&tool_call(call));
     }
 
     fn run_id(&self) -> Option<&str> {
@@ -56,6 +58,10 @@ impl ToolProvider for Executor {
     fn end_run(&self, run_id: &str) {
         self.end_run(run_id);
     }
+}
+
+fn tool_call(call: &ProviderCall<'_>) -> ToolCall {
+    ToolCall { id: call.call_id(), name: call.tool.to_owned(), arguments: call.arguments.clone() }
 }
 
 /// What a refusal or failure of the executor is to a program (V6a). Only what may pass is retried by default.

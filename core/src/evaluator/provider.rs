@@ -9,7 +9,7 @@ use super::definition::ToolDefinition;
 use super::error::{ProviderError, ToolFailure};
 
 /// One attempt of one call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ProviderCall<'a> {
     /// The tool's name.
     pub tool: &'a str,
@@ -19,8 +19,14 @@ pub struct ProviderCall<'a> {
     pub attempt: u32,
     /// The run that the evaluation belongs to.
     pub run_id: &'a str,
-    pub(super) evaluation_id: &'a str,
-    pub(super) number: u64,
+    /// Where in the course of the program the attempt stands, if the provider
+    /// [asks for it](ToolProvider::needs_places): the same in every evaluation with the same answers, however long each of
+    /// them takes. Unlike the call's id it does not change from evaluation to evaluation.
+    pub place: Option<Arc<str>>,
+    /// What an external service may recognise a repeat by, where the call is durable (D6).
+    pub idempotency_key: Option<Arc<str>>,
+    pub(crate) evaluation_id: &'a str,
+    pub(crate) number: u64,
 }
 
 impl ProviderCall<'_> {
@@ -89,6 +95,20 @@ pub trait ToolProvider: Send + Sync {
     /// [`ProviderError`] that says how it failed.
     fn call<'a>(&'a self, call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>>;
 
+    /// Whether calls are to have a [place](ProviderCall::place).
+    fn needs_places(&self) -> bool {
+        false
+    }
+
+    /// Whether the run's own limits have counted this call, after it was made. A durable provider asks, so that it can say
+    /// so when the call is not made again.
+    fn has_counted(&self, _call: &ProviderCall<'_>) -> bool {
+        false
+    }
+
+    /// Counts a call that was made before, in an evaluation that did not come to its end.
+    fn count(&self, _call: &ProviderCall<'_>) {}
+
     /// The run that all calls of this provider are made in, if there is one. Else each evaluation is a run of its own.
     fn run_id(&self) -> Option<&str> {
         None
@@ -109,6 +129,18 @@ impl<P: ToolProvider + ?Sized> ToolProvider for Arc<P> {
 
     fn call<'a>(&'a self, call: ProviderCall<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         (**self).call(call)
+    }
+
+    fn needs_places(&self) -> bool {
+        (**self).needs_places()
+    }
+
+    fn has_counted(&self, call: &ProviderCall<'_>) -> bool {
+        (**self).has_counted(call)
+    }
+
+    fn count(&self, call: &ProviderCall<'_>) {
+        (**self).count(call);
     }
 
     fn run_id(&self) -> Option<&str> {

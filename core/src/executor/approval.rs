@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call::ToolCall;
@@ -46,12 +47,14 @@ pub struct ApprovalRequest {
     pub arguments: Arc<Value>,
 }
 
-/// A reviewer's decision.
-#[derive(Clone, Debug, PartialEq)]
+/// A reviewer's decision. As JSON `{"approve": {"edited_arguments": …}}`, `{"deny": {"reason": …}}` or `"pending"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Decision {
     /// The call may run.
     Approve {
         /// Arguments to run it with instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         edited_arguments: Option<Value>,
     },
     /// The call may not run.

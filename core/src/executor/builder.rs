@@ -143,6 +143,7 @@ impl ExecutorBuilder {
             context: Arc::new(CallContext::default()),
             frame: None,
             preapproval: Arc::default(),
+            idempotency_key: None,
         }
     }
 }

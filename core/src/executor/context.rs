@@ -20,6 +20,7 @@ pub(super) struct Frame {
     pub(super) call_id: Arc<str>,
     pub(super) kind: Arc<str>,
     pub(super) parent: Option<Arc<Self>>,
+    idempotency_key: Option<Arc<str>>,
     running: AtomicBool,
     cost_usd: Mutex<f64>,
 }
@@ -33,6 +34,7 @@ impl Frame {
             call_id,
             kind,
             parent: executor.frame.clone(),
+            idempotency_key: executor.idempotency_key.clone(),
             running: AtomicBool::new(true),
             cost_usd: Mutex::new(0.0),
         }
@@ -100,6 +102,7 @@ impl ToolContext {
             context: Arc::new(context),
             frame: Some(Arc::clone(frame)),
             preapproval: Arc::default(),
+            idempotency_key: None,
         }
     }
 
@@ -113,9 +116,16 @@ impl ToolContext {
         &self.frame.run.id
     }
 
-    /// The call. It stays the same for all attempts, so it can serve as an idempotency key.
+    /// The call. It stays the same for all attempts in this process; where the call is durable, use
+    /// [`ToolContext::idempotency_key`].
     pub fn call_id(&self) -> &str {
         &self.frame.call_id
+    }
+
+    /// What an external service may recognise a repeat by, where the call has such a key: the same in every attempt, also
+    /// in that of another process (D6). The calls of a durable tool loop have one each, and calls nested in them have none.
+    pub fn idempotency_key(&self) -> Option<&Arc<str>> {
+        self.frame.idempotency_key.as_ref()
     }
 
     /// The conversation.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::tool::{CallError, ErrorKind};
@@ -15,6 +16,17 @@ pub(super) struct Identity {
     pub(super) call_id: Arc<str>,
     pub(super) tool: Arc<str>,
     pub(super) arguments: Arc<Value>,
+}
+
+/// What the guards of a run have counted, to go on from in another process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedCalls {
+    /// How many calls (`max_calls`).
+    pub calls: u64,
+    /// The tools that may run once in a run, and did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub once_per_run: Vec<Arc<str>>,
 }
 
 /// The calls that a run has counted.
@@ -53,8 +65,14 @@ impl Guards {
         calls_max: Option<u64>,
     ) -> Result<(), CallError> {
         self.check(call, once_per_run, calls_max)?;
+        self.count(call, once_per_run);
+        Ok(())
+    }
+
+    /// Counts the call, unless it is a repeat.
+    pub(super) fn count(&mut self, call: &Identity, once_per_run: bool) {
         if self.has_counted(call) {
-            return Ok(());
+            return;
         }
         self.calls += 1;
         if once_per_run {
@@ -64,10 +82,19 @@ impl Guards {
             None => self.first = Some(call.clone()),
             Some(_) => self.others.entry(Arc::clone(&call.call_id)).or_default().push(call.clone()),
         }
-        Ok(())
     }
 
-    fn has_counted(&self, call: &Identity) -> bool {
+    /// Goes on from what was counted elsewhere. Repeats of calls from there are not known as such.
+    pub(super) fn restore(&mut self, counted: &CountedCalls) {
+        self.calls = counted.calls;
+        self.ran.clone_from(&counted.once_per_run);
+    }
+
+    pub(super) fn counted(&self) -> CountedCalls {
+        CountedCalls { calls: self.calls, once_per_run: self.ran.clone() }
+    }
+
+    pub(super) fn has_counted(&self, call: &Identity) -> bool {
         self.first.as_ref() == Some(call) || self.others.get(&call.call_id).is_some_and(|others| others.contains(call))
     }
 }

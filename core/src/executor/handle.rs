@@ -51,6 +51,8 @@ pub struct Executor {
     pub(super) frame: Option<Arc<Frame>>,
     /// The context's pre-approval until the one call that it covers takes it. Clones share it.
     pub(super) preapproval: Arc<Mutex<Option<Decision>>>,
+    /// For the one call that this handle is made for.
+    pub(super) idempotency_key: Option<Arc<str>>,
 }
 
 impl Executor {
@@ -68,7 +70,18 @@ impl Executor {
     #[must_use]
     pub fn in_context(&self, context: CallContext) -> Self {
         let preapproval = Arc::new(Mutex::new(context.approval.clone()));
-        Self { context: Arc::new(context), preapproval, ..self.clone() }
+        Self { context: Arc::new(context), preapproval, idempotency_key: None, ..self.clone() }
+    }
+
+    /// The same executor, for calls of its own in one run.
+    pub(crate) fn in_run(&self, run_id: &str) -> Self {
+        let context = (*self.context).clone();
+        self.in_context(CallContext { run_id: run_id.to_owned(), call_id: String::new(), approval: None, ..context })
+    }
+
+    /// The same handle, for one call that carries this key.
+    pub(crate) fn with_idempotency_key(self, idempotency_key: Option<Arc<str>>) -> Self {
+        Self { idempotency_key, ..self }
     }
 
     /// The context that calls are made in.

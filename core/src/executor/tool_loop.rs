@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 
-use super::call::{CallContext, ToolCall};
+use super::call::ToolCall;
 use super::handle::Executor;
+use super::loop_run::LoopRun;
 use super::result::{Outcome, ToolResult};
-use crate::event::{EventKind, Subject};
 use crate::model::{
     Delta, Message, ModelError, ModelRequest, ModelResponse, ModelTransport, ResponseBuilder, Role, ToolDefinition,
     Usage,
@@ -119,9 +119,8 @@ impl Executor {
         if request.tools.is_empty() {
             request.tools = self.registry().iter().map(|tool| ToolDefinition::from(tool.spec())).collect();
         }
-        let run = self.enter_run();
-        let scoped = self.in_run(&run.state.id);
-        let subject = self.run_subject(&run);
+        let run = LoopRun::enter(self);
+        let scoped = run.executor();
         let mut progress = Progress { usage: Usage::default(), results: Vec::new(), turns: 0 };
         loop {
             request.messages.last_mut().into_iter().for_each(|message| scoped.name_calls(message));
@@ -140,7 +139,7 @@ impl Executor {
             }
             progress.turns += 1;
             let turn = progress.turns;
-            let response = match scoped.ask_model(transport, &request, options, &subject, turn).await {
+            let response = match run.ask_model(transport, &request, options.on_delta.as_ref(), turn).await {
                 Ok(response) => response,
                 Err(error) => return Err(LoopError::Model { turn, error, messages: request.messages }),
             };
@@ -153,11 +152,6 @@ impl Executor {
         }
     }
 
-    fn in_run(&self, run_id: &str) -> Self {
-        let context = CallContext { run_id: run_id.to_owned(), ..(*self.context).clone() };
-        self.in_context(context)
-    }
-
     /// Gives calls without an id, or with that of another call of the turn, one of their own, so that their results can
     /// be told apart.
     fn name_calls(&self, message: &mut Message) {
@@ -167,39 +161,6 @@ impl Executor {
                 call.id = self.env().next_id("call").to_string();
             }
         }
-    }
-
-    async fn ask_model(
-        &self,
-        transport: &dyn ModelTransport,
-        request: &ModelRequest,
-        options: &LoopOptions,
-        subject: &Subject,
-        turn: u32,
-    ) -> Result<ModelResponse, ModelError> {
-        let model: Arc<str> = request.model.as_str().into();
-        let emitter = self.emitter();
-        emitter.emit(subject, || EventKind::ModelStarted { model: Arc::clone(&model), turn }).await;
-        let response = match &options.on_delta {
-            None => transport.complete(request).await,
-            Some(on_delta) => stream(transport, request, &**on_delta).await,
-        };
-        let (usage, tool_calls) = match &response {
-            Ok(response) => (response.usage, response.message.tool_calls.len()),
-            Err(_) => (Usage::default(), 0),
-        };
-        emitter
-            .emit(subject, || EventKind::ModelFinished {
-                model,
-                turn,
-                status: if response.is_ok() { "ok" } else { "error" },
-                error: response.as_ref().err().map(|error| error.kind.as_str()),
-                tool_calls,
-                input_tokens: usage.input_tokens,
-                output_tokens: usage.output_tokens,
-            })
-            .await;
-        response
     }
 }
 
@@ -217,7 +178,7 @@ impl Progress {
 }
 
 /// The calls of the model's last turn that have no result yet.
-fn unanswered(messages: &[Message]) -> Vec<ToolCall> {
+pub(crate) fn unanswered(messages: &[Message]) -> Vec<ToolCall> {
     let is_turn = |message: &Message| message.role == Role::Assistant;
     let Some(turn) = messages.iter().rposition(is_turn) else { return Vec::new() };
     let (turn, answers) = (&messages[turn], &messages[turn + 1..]);
@@ -230,7 +191,7 @@ fn unanswered(messages: &[Message]) -> Vec<ToolCall> {
 }
 
 /// What the model reads of a call that has its result.
-fn answer(result: &ToolResult) -> Option<Message> {
+pub(crate) fn answer(result: &ToolResult) -> Option<Message> {
     match result.outcome {
         Outcome::Pending { .. } => None,
         Outcome::Ok(_) | Outcome::Error(_) => Some(Message::tool(&*result.call_id, result.to_model_text())),
@@ -245,7 +206,7 @@ fn approvals_of(results: &[ToolResult]) -> Vec<Arc<str>> {
     pending.collect()
 }
 
-async fn stream(
+pub(super) async fn stream(
     transport: &dyn ModelTransport,
     request: &ModelRequest,
     on_delta: &(dyn Fn(&Delta) + Send + Sync),

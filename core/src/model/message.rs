@@ -22,6 +22,9 @@ pub struct ModelRequest {
     /// How many tokens the answer may have; the provider's default if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens_max: Option<u64>,
+    /// What the provider may recognise a repeat by, where it takes such a key: not a part of what is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
 }
 
 /// What a model knows of a tool.

@@ -189,7 +189,8 @@ impl<'p> Machine<'p> {
         let is_last = attempt >= retry.max_attempts.get() || !retry.covers(tool);
         let kept = (!is_last).then(|| Box::new(arguments.clone()));
         self.frames.get_mut(id).state = State::Calling { number, attempt, arguments: kept };
-        Ok(self.ask(Request::Attempt { frame: id, node, tool, number, attempt, arguments }))
+        let place = self.place_of_call(id, number, attempt);
+        Ok(self.ask(Request::Attempt { frame: id, node, tool, number, place, attempt, arguments }))
     }
 
     pub(super) fn define(&mut self, id: FrameId, defined: Result<Arc<ToolDefinition>, Box<ProviderError>>) -> Stepped {

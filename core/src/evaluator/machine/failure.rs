@@ -89,6 +89,7 @@ impl<'p> Machine<'p> {
 
     fn take_out(&mut self, id: FrameId, released: &mut Vec<MemoId>) -> (Frame, Option<FrameId>) {
         let (frame, parent) = self.frames.remove(id);
+        self.end_strand(id);
         if let (State::MemoOwner, Node::Memo { key, .. }) = (&frame.state, self.tree.node(frame.node)) {
             released.push(*key);
         }

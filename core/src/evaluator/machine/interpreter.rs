@@ -18,6 +18,7 @@ use super::failure::ROUNDS_TO_HEAR;
 use super::frame::{Frame, FrameId, State};
 use super::frames::Frames;
 use super::memo::Memo;
+use super::places::Places;
 use super::scope::Scope;
 use super::turns::Turns;
 
@@ -68,7 +69,16 @@ pub(in crate::evaluator) enum Request<'p> {
     /// The definition of a tool.
     Definition { frame: FrameId, tool: &'p Arc<str> },
     /// One attempt of a tool.
-    Attempt { frame: FrameId, node: NodeId, tool: &'p Arc<str>, number: u64, attempt: u32, arguments: Value },
+    Attempt {
+        frame: FrameId,
+        node: NodeId,
+        tool: &'p Arc<str>,
+        number: u64,
+        /// Its name, where calls are named.
+        place: Option<Arc<str>>,
+        attempt: u32,
+        arguments: Value,
+    },
     /// A pause before the next attempt.
     Rest { frame: FrameId, tool: &'p Arc<str>, number: u64, attempt: u32, cause: ErrorKind, delay: Duration },
 }
@@ -118,6 +128,8 @@ pub(in crate::evaluator) struct Machine<'p> {
     pub(super) memos: Vec<Memo>,
     /// How many calls of tools began.
     pub(super) calls: u64,
+    /// The names of calls, where they are asked for.
+    pub(super) places: Option<Box<Places>>,
     /// Frames that were cancelled and may have a request that runs.
     pub(super) cancelled: Vec<FrameId>,
     /// Here rather than in each step, which is small.
@@ -146,6 +158,7 @@ impl<'p> Machine<'p> {
             definitions: vec![None; tree.tools.len()],
             memos: tree.memo_keys.iter().map(|_| Memo::Unknown).collect(),
             calls: 0,
+            places: None,
             cancelled: Vec::new(),
             request: None,
             steps_left: STEPS_AT_ONCE,
@@ -343,13 +356,18 @@ impl<'p> Machine<'p> {
 
     /// Parts of a frame, each with a turn in the next round: to begin, or to ask for a permit if `are_queued`.
     pub(super) fn fork(&mut self, id: FrameId, parts: impl IntoIterator<Item = (u32, NodeId)>, are_queued: bool) {
+        let mut children = Vec::new();
         for (slot, node) in parts {
             let child = self.add_child(id, node, slot);
             if are_queued {
                 self.frames.get_mut(child).state = State::Queued;
             }
             self.schedule(1, child, if are_queued { Input::Admit } else { Input::Enter });
+            if self.places.is_some() {
+                children.push((slot, child));
+            }
         }
+        self.part_strands(id, &children);
     }
 
     /// The value of a node that needs no evaluation of anything else; `None` for any other node.
@@ -368,6 +386,7 @@ impl<'p> Machine<'p> {
     /// Hands a frame's value to what it is a part of.
     pub(super) fn finish(&mut self, id: FrameId, datum: Datum) -> Step {
         let (frame, parent) = self.frames.remove(id);
+        self.end_strand(id);
         match parent {
             Some(parent) => {
                 self.end_child(parent);

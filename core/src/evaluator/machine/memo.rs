@@ -48,6 +48,7 @@ impl<'p> Machine<'p> {
     fn own(&mut self, id: FrameId, key: MemoId) {
         self.memos[key.0 as usize] = Memo::Evaluated { owner: id, waiters: VecDeque::new() };
         self.frames.get_mut(id).state = State::MemoOwner;
+        self.begin_memo_strand(id, key);
     }
 
     /// Whether `owner` cannot end before `id` does, directly or by memos that others evaluate.

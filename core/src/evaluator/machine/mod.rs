@@ -9,6 +9,7 @@ mod frames;
 mod interpreter;
 mod items;
 mod memo;
+mod places;
 mod scope;
 mod turns;
 

@@ -262,7 +262,7 @@ async fn nothing_of_an_activation_runs_on() {
             let detached = context.clone();
             let slow = move |_: Value, call: OperationCall| async move {
                 call.env.until(Duration::from_secs(5)).await;
-                Ok::<_, BoxError>(effects.happen("slow", &call))
+                Ok::<_, BoxError>(effects.happen("slow", &call.idempotency_key))
             };
             #[expect(clippy::disallowed_methods, reason = "what outlives the activation is what is tested")]
             let spawned = tokio::spawn(async move {

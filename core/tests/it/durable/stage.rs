@@ -51,10 +51,10 @@ pub(crate) struct Effects {
 
 impl Effects {
     /// Something happens. What it answers is never the same twice.
-    pub(crate) fn happen(&self, name: &str, call: &OperationCall) -> String {
-        assert!(!self.committed.lock().contains(&call.idempotency_key), "{name} was committed, and ran again");
+    pub(crate) fn happen(&self, name: &str, idempotency_key: &Arc<str>) -> String {
+        assert!(!self.committed.lock().contains(idempotency_key), "{name} was committed, and ran again");
         let mut happened = self.happened.lock();
-        happened.push((name.to_owned(), Arc::clone(&call.idempotency_key)));
+        happened.push((name.to_owned(), Arc::clone(idempotency_key)));
         format!("{name}#{}", happened.len())
     }
 
@@ -202,7 +202,7 @@ pub(crate) async fn effect(context: &WorkflowContext, effects: &Effects, name: &
     let arguments = json!({"name": name});
     let body = move |arguments: Value, call: OperationCall| async move {
         call.env.pause().await;
-        let answer = effects.happen(arguments["name"].as_str().unwrap(), &call);
+        let answer = effects.happen(arguments["name"].as_str().unwrap(), &call.idempotency_key);
         call.env.pause().await;
         Ok::<_, BoxError>(answer)
     };

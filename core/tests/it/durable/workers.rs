@@ -23,7 +23,7 @@ fn slow(effects: &Effects, duration: Duration) -> Workflow {
         let effects = effects.clone();
         async move {
             let body = move |_: Value, call: windtunnel_core::durable::OperationCall| async move {
-                let answer = effects.happen("slow", &call);
+                let answer = effects.happen("slow", &call.idempotency_key);
                 call.env.until(call.env.now() + duration).await;
                 Ok::<_, BoxError>(answer)
             };
@@ -185,7 +185,7 @@ async fn a_changed_request_fails_with_both_sides_and_runs_nothing() {
             let effects = effects.clone();
             async move {
                 let body = move |_: Value, call: windtunnel_core::durable::OperationCall| async move {
-                    Ok::<_, BoxError>(effects.happen("a", &call))
+                    Ok::<_, BoxError>(effects.happen("a", &call.idempotency_key))
                 };
                 let kind = windtunnel_core::durable::OperationKind::Tool;
                 let answer: String = context.operation("a", kind, "agent:call", version, json!({}), body).await?;
