@@ -2,7 +2,7 @@
 //!
 //! This crate decides how a call is validated, approved, counted, cached, locked, retried and recorded, and says every
 //! step as an [`event`]. It reaches time, chance and identity only through [`env::Env`], so the same code runs in
-//! production and in a simulated world. It knows no file format, no network and no simulator.
+//! production and in a simulated world. It knows no file format and no simulator, and opens no socket.
 //!
 //! Start with [`executor::Executor`].
 

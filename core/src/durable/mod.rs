@@ -7,7 +7,8 @@
 //! those calls again. Only the state of a [`Checkpoint`] crosses from one activation to the next.
 //!
 //! A [`Worker`] claims what is due, runs it and commits the decision; an attempt that was overtaken by another one can
-//! commit nothing ([`Fence`]). [`MemoryStore`] is a store for tests and worlds.
+//! commit nothing ([`Fence`]). [`MemoryStore`] is a store for tests and worlds, and [`remote`] puts a
+//! network between a worker and its store.
 //!
 //! # What is not promised
 //! **An effect can happen and its commit not** (D8): when the worker is lost between the two, the next attempt makes that
@@ -39,6 +40,7 @@ mod memory;
 mod nesting;
 mod program;
 mod record;
+pub mod remote;
 mod report;
 mod retry;
 mod run;

@@ -114,6 +114,19 @@ impl<'de> Deserialize<'de> for Record {
     }
 }
 
+/// A time, in whole nanoseconds.
+pub(super) mod nanoseconds {
+    use super::{Deserialize, Deserializer, Duration, Serialize, Serializer, whole_nanoseconds};
+
+    pub(in super::super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        whole_nanoseconds(*duration).serialize(serializer)
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        Ok(Duration::from_nanos(u64::deserialize(deserializer)?))
+    }
+}
+
 /// A time that may be missing, in whole nanoseconds.
 pub(super) mod optional_nanoseconds {
     use super::{Deserialize, Deserializer, Duration, Serialize, Serializer, whole_nanoseconds};

@@ -7,6 +7,7 @@ mod decisions;
 mod events;
 mod operations;
 mod programs;
+mod remote;
 mod stage;
 mod store;
 mod tool_loop;
