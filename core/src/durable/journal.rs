@@ -91,12 +91,7 @@ impl Journal {
         if self.places.contains_key(record.key()) {
             return Err(DurableError::JournalDamaged { key: Arc::clone(record.key()) });
         }
-        let bytes = list_bytes(self.bytes + record.bytes(), self.len() + 1);
-        if bytes > JOURNAL_BYTES_MAX {
-            let what = "the journal of the activation with this record";
-            return Err(DurableError::TooLarge { what, bytes, bytes_max: JOURNAL_BYTES_MAX });
-        }
-        Ok(())
+        check_bounds(self.len(), self.bytes, record.bytes())
     }
 
     /// Takes in a committed record.
@@ -139,6 +134,19 @@ impl Journal {
     pub fn bytes(&self) -> usize {
         list_bytes(self.bytes, self.len())
     }
+}
+
+/// Whether a journal of `count` records, which are so many `bytes` themselves, may take in another one of `more_bytes`.
+pub(super) fn check_bounds(count: usize, bytes: usize, more_bytes: usize) -> Result<(), DurableError> {
+    if count >= RECORDS_MAX {
+        return Err(DurableError::TooManyRecords { records_max: RECORDS_MAX });
+    }
+    let bytes = list_bytes(bytes + more_bytes, count + 1);
+    if bytes > JOURNAL_BYTES_MAX {
+        let what = "the journal of the activation with this record";
+        return Err(DurableError::TooLarge { what, bytes, bytes_max: JOURNAL_BYTES_MAX });
+    }
+    Ok(())
 }
 
 /// With the brackets, and the commas between.

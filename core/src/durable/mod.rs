@@ -7,8 +7,8 @@
 //! those calls again. Only the state of a [`Checkpoint`] crosses from one activation to the next.
 //!
 //! A [`Worker`] claims what is due, runs it and commits the decision; an attempt that was overtaken by another one can
-//! commit nothing ([`Fence`]). [`MemoryStore`] is a store for tests and worlds, and [`remote`] puts a
-//! network between a worker and its store.
+//! commit nothing ([`Fence`]). [`MemoryStore`] is a store for tests and worlds; with the feature `sqlite`, `sqlite` has one in
+//! a file; and [`remote`] puts a network between a worker and its store.
 //!
 //! # What is not promised
 //! **An effect can happen and its commit not** (D8): when the worker is lost between the two, the next attempt makes that
@@ -43,8 +43,11 @@ mod record;
 pub mod remote;
 mod report;
 mod retry;
+mod rules;
 mod run;
 mod settle;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod store;
 mod stored;
 mod text;

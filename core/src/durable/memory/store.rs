@@ -15,12 +15,10 @@ use crate::durable::claim::{Claimed, Fence};
 use crate::durable::commit::{Commit, Refusal};
 use crate::durable::decision::Decision;
 use crate::durable::error::DurableError;
-use crate::durable::frozen::freeze;
 use crate::durable::history::WorkflowHistory;
-use crate::durable::limits::EVENT_BYTES_MAX;
 use crate::durable::record::Record;
+use crate::durable::rules::{check_event, check_start};
 use crate::durable::store::{Delivery, JournalStore, Started, StoreError};
-use crate::durable::text::check_name;
 use crate::env::Env;
 use crate::{BoxError, BoxFuture};
 
@@ -113,10 +111,7 @@ impl JournalStore for MemoryStore {
     ) -> BoxFuture<'s, Result<Started, StoreError>> {
         Box::pin(async move {
             let now = self.env.now();
-            for (what, name) in [("the workflow's identifier", workflow_id), ("the workflow's name", workflow)] {
-                let refused = |flaw| store_error(DurableError::InvalidKey { what, flaw });
-                check_name(name).map_err(refused)?;
-            }
+            check_start(workflow_id, workflow).map_err(store_error)?;
             let mut shelf = self.shelf.lock();
             if let Some(stored) = shelf.workflows.get(workflow_id) {
                 let is_repeat = stored.began_with(workflow, &checkpoint);
@@ -186,9 +181,7 @@ impl JournalStore for MemoryStore {
     ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
         Box::pin(async move {
             let now = self.env.now();
-            check_name(key)
-                .map_err(|flaw| store_error(DurableError::InvalidKey { what: "the key of the event", flaw }))?;
-            freeze("the payload of the event", &payload, EVENT_BYTES_MAX).map_err(store_error)?;
+            check_event(key, &payload).map_err(store_error)?;
             let mut shelf = self.shelf.lock();
             let stored = shelf.workflows.get_mut(workflow_id);
             Ok(stored.map_or(Delivery::NoWorkflow, |stored| stored.deliver(key, Arc::new(payload), now)))

@@ -14,6 +14,7 @@ use super::super::error::DurableError;
 use super::super::history::{ActivationHistory, WorkflowHistory};
 use super::super::journal::Journal;
 use super::super::record::Record;
+use super::super::rules::{Arrival, Begins, Expectation, activation_id, check_fence, decided_again};
 use super::super::store::Delivery;
 
 /// A workflow. `now` is always the time of the store's clock.
@@ -40,17 +41,6 @@ struct StoredActivation {
     decision: Option<(Decision, u64)>,
 }
 
-/// When an activation is due, and why.
-#[derive(Debug)]
-enum Begins {
-    At(Duration, Wake),
-    /// When the event comes, or at the timeout.
-    WithEvent {
-        key: Arc<str>,
-        timeout_at: Option<Duration>,
-    },
-}
-
 impl StoredWorkflow {
     pub(super) fn new(id: &str, name: &str, checkpoint: Checkpoint, now: Duration) -> Self {
         let mut workflow = Self {
@@ -74,7 +64,7 @@ impl StoredWorkflow {
     }
 
     fn open(&mut self, checkpoint: Checkpoint, begins: Begins) {
-        let id = format!("activation-{}", self.activations.len() + 1).into();
+        let id = activation_id(self.activations.len() + 1);
         self.activations.push(StoredActivation {
             id,
             checkpoint,
@@ -90,10 +80,7 @@ impl StoredWorkflow {
     /// When its open activation can be claimed, unless that depends on an event or there is none.
     pub(super) fn due(&self) -> Option<Duration> {
         let open = self.activations.last().filter(|last| last.decision.is_none())?;
-        let due = match &open.begins {
-            Begins::At(at, _) => *at,
-            Begins::WithEvent { timeout_at, .. } => (*timeout_at)?,
-        };
+        let due = open.begins.due()?;
         Some(open.lease_until.map_or(due, |lease_until| lease_until.max(due)))
     }
 
@@ -102,7 +89,7 @@ impl StoredWorkflow {
         let (workflow_id, workflow) = (Arc::clone(&self.id), Arc::clone(&self.name));
         let open = self.activations.last_mut()?;
         if let Begins::WithEvent { key, .. } = &open.begins {
-            open.begins = Begins::At(now, Wake::Timeout { key: Arc::clone(key) });
+            open.begins = Begins::timed_out(key, now);
         }
         let Begins::At(_, wake) = &open.begins else { return None };
         open.attempt += 1;
@@ -121,11 +108,8 @@ impl StoredWorkflow {
     fn fenced(&mut self, fence: &Fence) -> Result<&mut StoredActivation, Refusal> {
         let stored = self.activations.iter_mut().find(|stored| stored.id == fence.activation_id);
         let stored = stored.ok_or(Refusal::NoActivation)?;
-        match fence.attempt.cmp(&stored.attempt) {
-            std::cmp::Ordering::Equal => Ok(stored),
-            std::cmp::Ordering::Less => Err(Refusal::Superseded),
-            std::cmp::Ordering::Greater => Err(Refusal::NoActivation),
-        }
+        check_fence(fence.attempt, stored.attempt)?;
+        Ok(stored)
     }
 
     fn fenced_open(&mut self, fence: &Fence) -> Result<&mut StoredActivation, Refusal> {
@@ -159,10 +143,16 @@ impl StoredWorkflow {
     pub(super) fn commit_decision(&mut self, fence: &Fence, decision: Decision, now: Duration) -> Result<(), Refusal> {
         let stored = self.fenced(fence)?;
         if let Some((committed, by)) = &stored.decision {
-            let is_repeat = *committed == decision && *by == fence.attempt;
-            return if is_repeat { Ok(()) } else { Err(Refusal::Closed) };
+            return decided_again(committed, *by, &decision, fence.attempt);
         }
-        let next = self.next(&decision, now)?;
+        let kept = match &decision {
+            Decision::WaitEvent { key, .. } if !self.waited.insert(Arc::clone(key)) => {
+                return Err(Refusal::EventKeyUsed);
+            }
+            Decision::WaitEvent { key, .. } => self.events.get(key),
+            _ => None,
+        };
+        let next = Begins::after(&decision, now, kept);
         self.fenced(fence)?.decision = Some((decision, fence.attempt));
         if let Some((checkpoint, begins)) = next {
             self.open(checkpoint, begins);
@@ -170,49 +160,25 @@ impl StoredWorkflow {
         Ok(())
     }
 
-    /// What comes after a decision.
-    fn next(&mut self, decision: &Decision, now: Duration) -> Result<Option<(Checkpoint, Begins)>, Refusal> {
-        Ok(match decision {
-            Decision::Complete(_) | Decision::Fail { .. } => None,
-            Decision::Continue(checkpoint) => Some((checkpoint.clone(), Begins::At(now, Wake::Continued))),
-            Decision::Sleep { key, duration, checkpoint } => {
-                let wake = Wake::Timer { key: Arc::clone(key) };
-                Some((checkpoint.clone(), Begins::At(now.saturating_add(*duration), wake)))
-            }
-            Decision::WaitEvent { key, timeout, checkpoint } => {
-                if !self.waited.insert(Arc::clone(key)) {
-                    return Err(Refusal::EventKeyUsed);
-                }
-                let begins = match self.events.get(key) {
-                    Some(payload) => Begins::At(now, event(key, payload)),
-                    None => Begins::WithEvent {
-                        key: Arc::clone(key),
-                        timeout_at: timeout.map(|timeout| now.saturating_add(timeout)),
-                    },
-                };
-                Some((checkpoint.clone(), begins))
-            }
-        })
-    }
-
     pub(super) fn deliver(&mut self, key: &str, payload: Arc<Value>, now: Duration) -> Delivery {
-        if let Some(delivered) = self.events.get(key) {
-            let is_repeat = crate::json::canonical(delivered) == crate::json::canonical(&payload);
-            return if is_repeat { Delivery::Already } else { Delivery::Conflict };
-        }
-        let Some(open) = self.activations.last_mut().filter(|last| last.decision.is_none()) else {
-            return Delivery::NoWorkflow;
+        let open = self.activations.last_mut().filter(|last| last.decision.is_none());
+        let expectation = Expectation {
+            delivered: self.events.get(key).map(|delivered| &**delivered),
+            is_open: open.is_some(),
+            waits_for: open.as_ref().and_then(|open| match &open.begins {
+                Begins::WithEvent { key, timeout_at } => Some((&**key, *timeout_at)),
+                Begins::At(..) => None,
+            }),
+            has_waited: self.waited.contains(key),
         };
-        match &open.begins {
-            Begins::WithEvent { key: waits_for, timeout_at } if &**waits_for == key => {
-                // At the timeout the wait is over, whether that was seen or not.
-                if timeout_at.is_some_and(|timeout_at| now >= timeout_at) {
-                    return Delivery::TooLate;
+        match expectation.meet(key, &payload, now) {
+            Arrival::Refused(delivery) => return delivery,
+            Arrival::Kept => {}
+            Arrival::Wakes => {
+                if let Some(open) = open {
+                    open.begins = Begins::with_event(key, &payload, now);
                 }
-                open.begins = Begins::At(now, event(key, &payload));
             }
-            _ if self.waited.contains(key) => return Delivery::TooLate,
-            _ => {}
         }
         self.events.insert(key.into(), payload);
         Delivery::Accepted
@@ -243,8 +209,4 @@ impl StoredWorkflow {
         let Some(open) = self.activations.last_mut() else { return Ok(()) };
         records.into_iter().try_for_each(|record| open.journal.push(record))
     }
-}
-
-fn event(key: &str, payload: &Arc<Value>) -> Wake {
-    Wake::Event { key: key.into(), payload: Arc::clone(payload) }
 }

@@ -5,9 +5,12 @@ mod always_replay;
 mod crashes;
 mod decisions;
 mod events;
+mod ground;
 mod operations;
 mod programs;
 mod remote;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod stage;
 mod store;
 mod tool_loop;

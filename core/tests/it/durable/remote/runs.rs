@@ -104,7 +104,7 @@ async fn a_cut_anywhere_is_made_good() {
             cuts += 1;
         }
     }
-    assert!(cuts > 500 && repeats > 50, "{repeats} repeats after {cuts} cuts");
+    assert!(cuts > 200 && repeats > 20, "{repeats} repeats after {cuts} cuts");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,7 @@
+//! Journals in a file.
+
+mod damage;
+mod differences;
+mod log;
+mod opening;
+mod sharing;
