@@ -9,6 +9,10 @@
 //! [`played`] acts cases out as tools and reviewers of Windtunnel's executor, and as a provider of tools for programs.
 //! [`CallTimeline`], [`SpanLog`] and [`LogCapture`] are what the invariants look at.
 //!
+//! For stores of journals there is [`check_journal_store`](played::check_journal_store), which puts a store of your own
+//! through [`strategies::store_operations`]; for durable workflows [`strategies::worker_cases`], the [`EffectLog`] and its
+//! invariants.
+//!
 //! For evaluators of programs there are [`ProgramCase`](cases::ProgramCase), [`strategies::programs`] and
 //! [`ProgramPrediction`](models::ProgramPrediction).
 //!
@@ -48,6 +52,7 @@
 //! ```
 
 pub mod cases;
+mod effect;
 pub mod invariants;
 mod log_capture;
 pub mod models;
@@ -57,6 +62,7 @@ pub mod strategies;
 mod timeline;
 mod violation;
 
+pub use effect::{Effect, EffectLine, EffectLog};
 pub use log_capture::{LogCapture, LogLine};
 pub use span::{Span, SpanGuard, SpanLog};
 pub use timeline::{AttemptBegan, CallTimeline, Moment, RetryAnnounced, TimelineEnd};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use windtunnel::durable::{ActivationHistory, Decision, Fence, JournalStore, SqliteStore, WorkflowHistory};
+use windtunnel::durable::sqlite::SqliteStore;
+use windtunnel::durable::{ActivationHistory, Decision, Fence, JournalStore, WorkflowHistory};
 use windtunnel::env::Env;
 
 use crate::effects::Line;

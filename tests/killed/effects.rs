@@ -19,7 +19,7 @@ pub(crate) enum Line {
 /// Serves until it is killed.
 pub(crate) fn serve() -> ExitCode {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    writeln!(std::io::stdout(), "{}", listener.local_addr().unwrap().port()).unwrap();
+    println!("{}", listener.local_addr().unwrap().port());
     let memory = Arc::new(Mutex::new(Vec::new()));
     for stream in listener.incoming() {
         let memory = Arc::clone(&memory);

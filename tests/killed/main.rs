@@ -1,6 +1,9 @@
 //! Real workers on a real file, killed with SIGKILL at named points and at random instants, beside a process that counts
 //! what they did outside. Its own harness, since it is also the program of those processes.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by failing")]
+#![expect(clippy::print_stdout, reason = "it is a program, and its counts are for people")]
+
 mod audit;
 mod effects;
 mod lives;

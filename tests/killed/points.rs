@@ -1,6 +1,5 @@
 //! The named points at which a worker can be killed.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -54,7 +53,7 @@ impl Stops {
     pub(crate) fn pass(&self, here: Point) {
         let Some((_, nth)) = self.at.filter(|(point, _)| *point == here) else { return };
         if self.passed.fetch_add(1, Ordering::SeqCst) + 1 == nth {
-            writeln!(std::io::stdout(), "stopped").unwrap();
+            println!("stopped");
             loop {
                 std::thread::park();
             }

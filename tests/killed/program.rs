@@ -43,11 +43,7 @@ pub(crate) fn order(outside: Outside) -> Workflow {
     })
 }
 
-async fn round(
-    context: &WorkflowContext,
-    outside: &Outside,
-    mut progress: Progress,
-) -> Result<Decision, BoxError> {
+async fn round(context: &WorkflowContext, outside: &Outside, mut progress: Progress) -> Result<Decision, BoxError> {
     let [model, first, second] = keys(progress.round);
     progress.answers.push(operation(context, outside, &model, OperationKind::Model).await?);
     let tools = join(

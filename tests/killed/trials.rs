@@ -1,6 +1,5 @@
 //! The trials.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn say(line: &str) {
-    writeln!(std::io::stdout(), "{line}").unwrap();
+    println!("{line}");
 }
 
 /// A worker is killed at one point, its first, second, third … time there, in life after life until all is done.

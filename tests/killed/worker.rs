@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use windtunnel::BoxFuture;
+use windtunnel::durable::sqlite::SqliteStore;
 use windtunnel::durable::{
-    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, Record, SqliteStore, Started, StoreError,
-    Worker, WorkflowHistory,
+    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, Record, Started, StoreError, Worker,
+    WorkflowHistory,
 };
 use windtunnel::env::Env;
 
@@ -29,7 +30,8 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let env = Env::system();
-        let store = Stopping { inner: SqliteStore::open(Path::new(file), env.clone()).await.unwrap(), stops: stops.clone() };
+        let store =
+            Stopping { inner: SqliteStore::open(Path::new(file), env.clone()).await.unwrap(), stops: stops.clone() };
         let worker = Worker::new(store).env(env).lease(LEASE).workflow(order(Outside { client, stops }));
         for index in 0..WORKFLOWS {
             worker.start(&workflow_id(index), "order", "round", &Progress::default()).await.unwrap();

@@ -132,6 +132,11 @@ impl Attempt {
         if self.replays_always { inner.activation.check_all_requested(None) } else { Ok(()) }
     }
 
+    /// Whether every commit so far was acknowledged (D3).
+    pub(super) fn check_unpoisoned(&self) -> Result<(), DurableError> {
+        self.inner.lock().activation.check_open()
+    }
+
     /// The journal to run the attempt again with, if it is to be.
     pub(super) fn outdated(&self, context: &Context<'_>) -> Option<Journal> {
         let mut inner = self.inner.lock();
@@ -160,6 +165,14 @@ impl Attempt {
         }
     }
 
+    /// Counts a callable that begins now, if one may.
+    fn begin(&self) -> Result<(), DurableError> {
+        let mut inner = self.inner.lock();
+        inner.activation.check_open()?;
+        inner.executed += 1;
+        Ok(())
+    }
+
     fn committing(&self, record: &Record) -> Result<(), DurableError> {
         let activation = &mut self.inner.lock().activation;
         if self.replays_always && activation.is_alone(record.key()) {
@@ -184,8 +197,11 @@ async fn execute(attempt: Arc<Attempt>, binding: Binding, callable: Callable) ->
     let mut flight = Flight { attempt: &attempt, key, stage: Stage::Running };
     attempt.report.operation_started(&binding).await;
     let began = attempt.env.now();
-    attempt.inner.lock().executed += 1;
-    let output = Inside::new(Arc::clone(key), callable).await;
+    // Another commit may have failed while that was said: then no callable begins any more (D3).
+    let output = match attempt.begin() {
+        Ok(()) => Inside::new(Arc::clone(key), callable).await,
+        Err(error) => Err(error),
+    };
     let record = output.and_then(|output| Record::new(binding.clone(), output)).map(Arc::new);
     let error = record.as_ref().err().map(DurableError::kind);
     attempt.report.operation_executed(key, error, attempt.env.now().saturating_sub(began)).await;

@@ -66,7 +66,7 @@ impl AttemptError {
     }
 
     /// Whether the workflow is to blame, and not the store.
-    fn is_own(&self) -> bool {
+    pub(super) fn is_own(&self) -> bool {
         use super::commit::Refusal;
         match self {
             Self::Durable(error) => {

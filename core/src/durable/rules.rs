@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::checkpoint::Checkpoint;
 use super::claim::Wake;
@@ -15,6 +16,7 @@ use super::frozen::freeze;
 use super::limits::EVENT_BYTES_MAX;
 use super::store::Delivery;
 use super::text::check_name;
+use crate::json::canonical;
 
 /// When an activation is due, and why.
 #[derive(Clone, Debug)]
@@ -74,9 +76,14 @@ pub(super) fn check_fence(attempt: u64, last_attempt: u64) -> Result<(), Refusal
     }
 }
 
+/// Whether two are stored as the same: numbers keep their identity, so that -0.0 is not 0.0.
+pub(super) fn is_same(one: &impl Serialize, other: &impl Serialize) -> bool {
+    canonical(&json!(one)) == canonical(&json!(other))
+}
+
 /// What a decision means where there is one already: only the very same is acknowledged again.
 pub(super) fn decided_again(committed: &Decision, by: u64, decision: &Decision, attempt: u64) -> Result<(), Refusal> {
-    if committed == decision && by == attempt { Ok(()) } else { Err(Refusal::Closed) }
+    if by == attempt && is_same(committed, decision) { Ok(()) } else { Err(Refusal::Closed) }
 }
 
 /// What a workflow knows of an event that comes.
@@ -105,7 +112,7 @@ pub(super) enum Arrival {
 impl Expectation<'_> {
     pub(super) fn meet(&self, key: &str, payload: &Value, now: Duration) -> Arrival {
         if let Some(delivered) = self.delivered {
-            let is_repeat = crate::json::canonical(delivered) == crate::json::canonical(payload);
+            let is_repeat = is_same(delivered, payload);
             return Arrival::Refused(if is_repeat { Delivery::Already } else { Delivery::Conflict });
         }
         if !self.is_open {

@@ -2,12 +2,14 @@
 
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt;
+use futures_util::future::Shared;
 
 use super::attempt::{Attempt, AttemptParts};
 use super::claim::Claim;
@@ -31,6 +33,20 @@ pub(super) struct Run<'w> {
     is_over: bool,
 }
 
+/// Completes when another attempt has taken over; until then it extends the lease.
+pub(super) type Superseded = Shared<BoxFuture<'static, ()>>;
+
+/// What an attempt came to, while it gave signs of life.
+enum CameTo {
+    Ending(Ending),
+    /// It failed, and gives its claim up.
+    Retry {
+        error: AttemptError,
+        after: Duration,
+        is_failure: bool,
+    },
+}
+
 /// How far an entry came.
 enum Progress {
     Ended(Result<Decision, AttemptError>),
@@ -46,25 +62,45 @@ impl<'w> Run<'w> {
     }
 
     pub(super) async fn attempt(mut self) -> Ending {
-        self.report.started(&self.claim).await;
-        let ending = match self.enter().await {
-            None => Ending::Superseded,
-            Some(Ok(decision)) => self.decide(decision).await,
-            Some(Err(error)) => self.fail(error).await,
+        let superseded = self.signs_of_life().shared();
+        let mut signs = Some(superseded.clone());
+        let came_to = {
+            let mut came_to = Box::pin(self.come_to(superseded));
+            // Whatever it waits for: somebody who hears nothing of it would take over.
+            poll_fn(|context| {
+                if signs.as_mut().is_some_and(|signs| Pin::new(signs).poll(context).is_ready()) {
+                    signs = None;
+                }
+                came_to.as_mut().poll(context)
+            })
+            .await
+        };
+        let ending = match came_to {
+            CameTo::Ending(ending) => ending,
+            CameTo::Retry { error, after, is_failure } => self.try_again(error, after, is_failure).await,
         };
         self.is_over = true;
         self.report.finished(self.finish(Some(&ending))).await;
         ending
     }
 
+    async fn come_to(&mut self, superseded: Superseded) -> CameTo {
+        self.report.started(&self.claim).await;
+        match self.enter(&superseded).await {
+            None => CameTo::Ending(Ending::Superseded),
+            Some(Ok(decision)) => self.decide(decision, &superseded).await,
+            Some(Err(error)) => self.fail(error, &superseded).await,
+        }
+    }
+
     /// Runs the entry, again and again where every record is to be replayed. Nothing, if another attempt took over.
-    async fn enter(&mut self) -> Option<Result<Decision, AttemptError>> {
+    async fn enter(&mut self, superseded: &Superseded) -> Option<Result<Decision, AttemptError>> {
         let mut journal = match Journal::from_records(self.claim.records.iter().cloned()) {
             Ok(journal) => journal,
             Err(damage) => return Some(Err(AttemptError::Durable(damage))),
         };
         loop {
-            match self.enter_once(journal).await {
+            match self.enter_once(journal, superseded.clone()).await {
                 Progress::Ended(result) => return Some(result),
                 Progress::Superseded => return None,
                 Progress::Outdated(longer) => {
@@ -75,7 +111,7 @@ impl<'w> Run<'w> {
         }
     }
 
-    async fn enter_once(&mut self, journal: Journal) -> Progress {
+    async fn enter_once(&mut self, journal: Journal, mut superseded: Superseded) -> Progress {
         let worker = self.worker;
         // The worker claims only what it has.
         let Some(workflow) = worker.workflows.get(&self.claim.workflow) else { return Progress::Superseded };
@@ -100,8 +136,11 @@ impl<'w> Run<'w> {
         })
         .catch_unwind();
         let mut entered = Box::pin(entered);
-        let mut superseded = self.signs_of_life();
         let progress = poll_fn(|context| {
+            // First, so that nothing begins after it is known.
+            if Pin::new(&mut superseded).poll(context).is_ready() {
+                return Poll::Ready(Progress::Superseded);
+            }
             let polled = entered.as_mut().poll(context);
             if let Some(journal) = attempt.outdated(context) {
                 return Poll::Ready(Progress::Outdated(journal));
@@ -111,7 +150,7 @@ impl<'w> Run<'w> {
                 Poll::Ready(Err(panic)) => {
                     Poll::Ready(Progress::Ended(Err(AttemptError::Panicked(Panicked::of(&*panic).into()))))
                 }
-                Poll::Pending => superseded.as_mut().poll(context).map(|()| Progress::Superseded),
+                Poll::Pending => Poll::Pending,
             }
         })
         .await;
@@ -119,6 +158,14 @@ impl<'w> Run<'w> {
         let progress = match progress {
             Progress::Ended(Ok(decision)) => {
                 Progress::Ended(attempt.decide().map(|()| decision).map_err(AttemptError::Durable))
+            }
+            // Nor is an error the entry's own: what it made of that commit is the store's failure.
+            Progress::Ended(Err(error)) if error.is_own() => {
+                let poisoned = attempt.check_unpoisoned().map_err(AttemptError::Durable);
+                if poisoned.is_err() {
+                    tracing::debug!(cause = causes::text(&error), "a poisoned attempt failed");
+                }
+                Progress::Ended(poisoned.and(Err(error)))
             }
             other => other,
         };
@@ -145,26 +192,27 @@ impl<'w> Run<'w> {
         })
     }
 
-    async fn decide(&self, decision: Decision) -> Ending {
-        match self.settlement().settle(&decision).await {
+    async fn decide(&self, decision: Decision, superseded: &Superseded) -> CameTo {
+        CameTo::Ending(match self.settlement(superseded).settle(&decision).await {
             Settled::Decided => Ending::Decided { decision, error: None },
             Settled::Superseded => Ending::Superseded,
             Settled::Uncertain => Ending::Uncertain,
-            Settled::Refused(refusal) => self.fail(AttemptError::Refused(refusal)).await,
-        }
+            Settled::Refused(refusal) => return self.fail(AttemptError::Refused(refusal), superseded).await,
+        })
     }
 
-    fn settlement(&self) -> Settlement<'_> {
+    fn settlement<'a>(&'a self, superseded: &'a Superseded) -> Settlement<'a> {
         Settlement {
             env: &self.worker.env,
             store: &self.worker.store,
             report: &self.report,
             fence: &self.claim.fence,
             backoff: self.worker.retry.backoff,
+            superseded,
         }
     }
 
-    async fn fail(&self, error: AttemptError) -> Ending {
+    async fn fail(&self, error: AttemptError, superseded: &Superseded) -> CameTo {
         tracing::debug!(
             workflow_id = &*self.claim.fence.workflow_id,
             activation_id = &*self.claim.fence.activation_id,
@@ -173,13 +221,16 @@ impl<'w> Run<'w> {
         );
         let unit = self.worker.env.unit("durable/retry");
         match self.worker.retry.judge(&error, self.claim.failures, unit) {
-            Verdict::Retry { after, is_failure } => self.try_again(error, after, is_failure).await,
-            Verdict::Fail => self.give_up(error).await,
+            Verdict::Retry { after, is_failure } => {
+                self.report.retrying(error.kind(), after).await;
+                CameTo::Retry { error, after, is_failure }
+            }
+            Verdict::Fail => CameTo::Ending(self.give_up(error, superseded).await),
         }
     }
 
+    /// Gives the claim up. A sign of life would take it again.
     async fn try_again(&self, error: AttemptError, after: Duration, is_failure: bool) -> Ending {
-        self.report.retrying(error.kind(), after).await;
         match self.worker.store.retry(&self.claim.fence, after, is_failure).await {
             Commit::Refused(Refusal::Superseded | Refusal::Closed) => Ending::Superseded,
             // Where this does not get through, the lease passes.
@@ -187,13 +238,13 @@ impl<'w> Run<'w> {
         }
     }
 
-    async fn give_up(&self, error: AttemptError) -> Ending {
+    async fn give_up(&self, error: AttemptError, superseded: &Superseded) -> Ending {
         let decision = match Decision::fail(error.kind(), &error.message()) {
             Ok(decision) => decision,
             // Its own kind and message always fit.
             Err(refused) => return Ending::Retried { after: self.worker.lease, error: AttemptError::Durable(refused) },
         };
-        match self.settlement().settle(&decision).await {
+        match self.settlement(superseded).settle(&decision).await {
             Settled::Decided => Ending::Decided { decision, error: Some(error) },
             Settled::Superseded => Ending::Superseded,
             Settled::Uncertain => Ending::Uncertain,

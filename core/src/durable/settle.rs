@@ -6,6 +6,7 @@ use super::claim::Fence;
 use super::commit::{Commit, Refusal};
 use super::decision::Decision;
 use super::report::Report;
+use super::run::Superseded;
 use super::store::JournalStore;
 use crate::env::Env;
 use crate::executor::Backoff;
@@ -28,6 +29,8 @@ pub(super) struct Settlement<'a> {
     pub(super) report: &'a Report,
     pub(super) fence: &'a Fence,
     pub(super) backoff: Backoff,
+    /// Whether another attempt has taken over, as far as is known.
+    pub(super) superseded: &'a Superseded,
 }
 
 impl Settlement<'_> {
@@ -35,6 +38,9 @@ impl Settlement<'_> {
     /// be sent again; but what was really committed is read first, since another attempt may have decided otherwise.
     pub(super) async fn settle(&self, decision: &Decision) -> Settled {
         self.report.decided(decision.name()).await;
+        if self.superseded.peek().is_some() {
+            return Settled::Superseded;
+        }
         for sent in 1..=COMMITS_MAX {
             match self.store.commit_decision(self.fence, decision.clone()).await {
                 Commit::Acknowledged => return Settled::Decided,

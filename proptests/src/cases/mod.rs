@@ -3,6 +3,7 @@
 mod approval;
 mod batch;
 mod call;
+mod journal;
 mod limits;
 mod policy;
 mod program;
@@ -13,6 +14,11 @@ mod script;
 pub use approval::{Answer, ApprovalScript, ApprovalStep};
 pub use batch::{BatchCall, BatchCase};
 pub use call::{ArgumentsCase, CallCase, GuardCase};
+pub use journal::{
+    ActivationCase, Advance, CallableEnding, DecisionChoice, DeliveryCase, FaultEnding, FenceChoice, LifeCase, LifeEnd,
+    Manners, NextCase, OperationCase, OutputChoice, Side, StepCase, StoreFault, StoreOperation, WorkerCase,
+    WorkflowCase, event_key, operation_key,
+};
 pub use limits::{Caps, run_limits};
 pub use policy::{Policies, ToolPolicy};
 pub use program::{

@@ -29,6 +29,7 @@ mod approvals;
 mod attempts;
 mod concurrency;
 mod guards;
+mod journal;
 mod ledger;
 mod lifecycle;
 mod order;
@@ -40,6 +41,12 @@ pub use approvals::approvals_keep_their_ids;
 pub use attempts::attempts_within_retries;
 pub use concurrency::{caps_hold, exclusive_calls_run_alone};
 pub use guards::guards_hold;
+pub use journal::{
+    AcknowledgedRecord, Repeats, acknowledged_operations_do_not_run_again, attempts_read_what_is_stored,
+    commits_come_one_after_another, decisions_are_told_truly, history_grows, history_holds, history_is_sound,
+    idempotency_keys_tell_operations_apart, overtaken_attempts_store_nothing, poisoned_attempts_stop,
+    repeats_are_explained, results_wait_for_their_acknowledgment,
+};
 pub use ledger::one_entry_per_finished_call;
 pub use lifecycle::{calls_end_once, nothing_follows_a_run, open_calls};
 pub use order::order;

@@ -4,6 +4,7 @@
 mod backoff;
 mod batch;
 mod guard;
+mod journal;
 mod ledger;
 mod program;
 mod queue;
@@ -12,6 +13,7 @@ mod retry;
 pub use backoff::{delay_bounds_s, delay_s};
 pub use batch::{BatchPrediction, PredictedResult};
 pub use guard::{GuardAnswer, GuardModel, Reviewed};
+pub use journal::{StoreAnswer, StoreCall, StoreModel, WorkflowEnd, WorkflowPrediction, arithmetic};
 pub use ledger::{LedgerModel, PredictedEntry};
 pub use program::{BranchEnd, PredictedCall, ProgramEnd, ProgramFailure, ProgramPrediction};
 pub use queue::{QueuePrediction, Turn};

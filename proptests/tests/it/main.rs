@@ -16,6 +16,8 @@ mod dropped;
 #[cfg(test)]
 mod guards;
 #[cfg(test)]
+mod journals;
+#[cfg(test)]
 mod ledger;
 #[cfg(test)]
 mod nested;

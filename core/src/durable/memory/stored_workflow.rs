@@ -14,7 +14,7 @@ use super::super::error::DurableError;
 use super::super::history::{ActivationHistory, WorkflowHistory};
 use super::super::journal::Journal;
 use super::super::record::Record;
-use super::super::rules::{Arrival, Begins, Expectation, activation_id, check_fence, decided_again};
+use super::super::rules::{Arrival, Begins, Expectation, activation_id, check_fence, decided_again, is_same};
 use super::super::store::Delivery;
 
 /// A workflow. `now` is always the time of the store's clock.
@@ -36,6 +36,8 @@ struct StoredActivation {
     journal: Journal,
     attempt: u64,
     failures: u32,
+    /// The last attempt that is counted there.
+    failed: u64,
     /// Until when the last attempt has it alone.
     lease_until: Option<Duration>,
     decision: Option<(Decision, u64)>,
@@ -60,7 +62,7 @@ impl StoredWorkflow {
 
     /// Whether it was started so.
     pub(super) fn began_with(&self, name: &str, checkpoint: &Checkpoint) -> bool {
-        &*self.name == name && self.activations.first().is_some_and(|first| first.checkpoint == *checkpoint)
+        &*self.name == name && self.activations.first().is_some_and(|first| is_same(&first.checkpoint, checkpoint))
     }
 
     fn open(&mut self, checkpoint: Checkpoint, begins: Begins) {
@@ -72,6 +74,7 @@ impl StoredWorkflow {
             journal: Journal::new(),
             attempt: 0,
             failures: 0,
+            failed: 0,
             lease_until: None,
             decision: None,
         });
@@ -125,7 +128,9 @@ impl StoredWorkflow {
     pub(super) fn retry(&mut self, fence: &Fence, due: Duration, is_failure: bool) -> Result<(), Refusal> {
         let open = self.fenced_open(fence)?;
         open.lease_until = Some(due);
-        if is_failure {
+        // A repeat does not count again.
+        if is_failure && open.failed != fence.attempt {
+            open.failed = fence.attempt;
             open.failures = open.failures.saturating_add(1);
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::durable::claim::{Fence, Wake};
 use crate::durable::commit::Refusal;
 use crate::durable::decision::Decision;
 use crate::durable::record::Record;
-use crate::durable::rules::{Begins, check_fence, decided_again};
+use crate::durable::rules::{Begins, check_fence, decided_again, is_same};
 use crate::durable::store::Started;
 
 pub(super) fn start(
@@ -29,7 +29,7 @@ pub(super) fn start(
         let first = ActivationRow::at(connection, &workflow, 1)?;
         let first = first.ok_or_else(|| ActivationRow::damage(&workflow, 1, "its row is missing"))?;
         let (began, _) = history::beginning(connection, &workflow, &first)?;
-        let is_repeat = *workflow.name == *name && began == *checkpoint;
+        let is_repeat = *workflow.name == *name && is_same(&began, checkpoint);
         return Ok(if is_repeat { Started::Already } else { Started::Conflict });
     }
     let workflow = WorkflowRow::insert(connection, id, name)?;
@@ -71,7 +71,9 @@ pub(super) fn extend(connection: &Connection, fence: &Fence, lease_until: Durati
 pub(super) fn retry(connection: &Connection, fence: &Fence, due: Duration, is_failure: bool) -> Outcome<()> {
     let (_, mut activation) = fenced_open(connection, fence)?;
     activation.lease_until_ns = Some(nanoseconds(due));
-    if is_failure {
+    // A repeat does not count again.
+    if is_failure && activation.failed_by != fence.attempt.cast_signed() {
+        activation.failed_by = fence.attempt.cast_signed();
         activation.failures = (activation.failures + 1).min(u32::MAX.into());
     }
     activation.update(connection)

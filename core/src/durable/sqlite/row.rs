@@ -44,10 +44,12 @@ pub(super) struct ActivationRow {
     pub(super) checkpoint_seal: Seal,
     pub(super) decision_seal: Option<Seal>,
     pub(super) decided_by: Option<i64>,
+    /// The last attempt that said that it failed; 0, if none did.
+    pub(super) failed_by: i64,
 }
 
 const COLUMNS: &str = "workflow, position, name, due_ns, lease_until_ns, ready_ns, woken, event_key, attempts, failures, \
-                       records, records_bytes, chain, checkpoint_seal, decision_seal, decided_by, seal";
+                       records, records_bytes, chain, checkpoint_seal, decision_seal, decided_by, failed_by, seal";
 
 impl ActivationRow {
     /// A new one after the decision that `checkpoint_seal` is of.
@@ -74,6 +76,7 @@ impl ActivationRow {
             checkpoint_seal,
             decision_seal: None,
             decided_by: None,
+            failed_by: 0,
         }
     }
 
@@ -108,6 +111,7 @@ impl ActivationRow {
             .seal(self.checkpoint_seal)
             .optional(self.decision_seal, Sealing::seal)
             .optional(self.decided_by, Sealing::integer)
+            .integer(self.failed_by)
             .done()
     }
 
@@ -137,8 +141,9 @@ impl ActivationRow {
             checkpoint_seal: row.get(13)?,
             decision_seal: row.get(14)?,
             decided_by: row.get(15)?,
+            failed_by: row.get(16)?,
         };
-        let is_sound = read.seal() == row.get(16)? && read.ready_ns() == ready_ns;
+        let is_sound = read.seal() == row.get(17)? && read.ready_ns() == ready_ns;
         Ok(is_sound.then_some(read))
     }
 
@@ -178,7 +183,7 @@ impl ActivationRow {
     }
 
     pub(super) fn insert(&self, connection: &Connection) -> Outcome<()> {
-        let sql = format!("INSERT INTO activations ({COLUMNS}) VALUES (?1{})", placeholders(2..=17));
+        let sql = format!("INSERT INTO activations ({COLUMNS}) VALUES (?1{})", placeholders(2..=18));
         self.write(connection, &sql)
     }
 
@@ -186,7 +191,7 @@ impl ActivationRow {
     pub(super) fn update(&self, connection: &Connection) -> Outcome<()> {
         let sql = "UPDATE activations SET due_ns = ?4, lease_until_ns = ?5, ready_ns = ?6, woken = ?7, event_key = ?8, \
                    attempts = ?9, failures = ?10, records = ?11, records_bytes = ?12, chain = ?13, checkpoint_seal = ?14, \
-                   decision_seal = ?15, decided_by = ?16, seal = ?17 WHERE workflow = ?1 AND position = ?2 AND name = ?3";
+                   decision_seal = ?15, decided_by = ?16, failed_by = ?17, seal = ?18 WHERE workflow = ?1 AND position = ?2 AND name = ?3";
         self.write(connection, sql)
     }
 
@@ -208,6 +213,7 @@ impl ActivationRow {
             self.checkpoint_seal,
             self.decision_seal,
             self.decided_by,
+            self.failed_by,
             self.seal(),
         ])?;
         check_one(written)

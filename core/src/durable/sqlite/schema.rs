@@ -43,6 +43,7 @@ const TABLES: [(&str, &str); 7] = [
             checkpoint_seal BLOB NOT NULL,
             decision_seal BLOB,
             decided_by INTEGER,
+            failed_by INTEGER NOT NULL,
             seal BLOB NOT NULL,
             PRIMARY KEY (workflow, position)
         ) STRICT, WITHOUT ROWID",

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use serde_json::{Value, json};
-use windtunnel_core::BoxError;
 use windtunnel_core::durable::{
     Acknowledgment, Decision, DurableError, Ending, ErrorKind, JournalStore, MemoryStore, OperationCall, OperationKind,
     Turn, WorkflowContext,
 };
+use windtunnel_core::event::{Event, Gate};
+use windtunnel_core::{BoxError, BoxFuture};
 
 use super::stage::{Effects, Pauses, effect, env, history, keys, output, poll_once, started, workflow};
 
@@ -247,6 +248,63 @@ async fn nothing_is_committed_after_a_commit_without_acknowledgment() {
     .await;
     assert!(matches!(ending, Ending::Retried { .. }));
     assert!(history(&store).await.activations[0].records.is_empty());
+}
+
+/// Holds up the operation `b` when it begins.
+struct HoldsUp;
+
+impl Gate for HoldsUp {
+    fn pass(&self, event: &Event) -> Option<BoxFuture<'static, ()>> {
+        let is_it = event.kind.name() == "operation.started" && event.call_id.as_deref() == Some("b");
+        is_it.then(|| env().sleep(Duration::from_secs(1)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_callable_begins_after_a_commit_without_acknowledgment() {
+    let (store, effects) = (MemoryStore::new(env()), Effects::default());
+    store.script_records([Acknowledgment::Rejected]);
+    let shared = effects.clone();
+    let both = workflow(move |context| {
+        let effects = shared.clone();
+        async move {
+            let (first, second) = join(effect(&context, &effects, "a"), effect(&context, &effects, "b")).await;
+            let kinds = [first.unwrap_err().kind(), second.unwrap_err().kind()];
+            assert_eq!(kinds, [ErrorKind::CommitUnacknowledged, ErrorKind::ActivationPoisoned]);
+            Ok(context.complete(&())?)
+        }
+    });
+    let worker = started(store.clone(), env().with_gate(HoldsUp), both).await;
+    let Turn::Attempt { ending: Ending::Retried { .. }, .. } = worker.turn().await.unwrap() else {
+        panic!("it decided")
+    };
+    assert_eq!(effects.names(), ["a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_that_hides_that_a_commit_was_not_acknowledged_has_not_failed() {
+    for panics in [false, true] {
+        let (store, effects) = (MemoryStore::new(env()), Effects::default());
+        store.script_records([Acknowledgment::Rejected; 7]);
+        let shared = effects.clone();
+        let hiding = workflow(move |context| {
+            let effects = shared.clone();
+            async move {
+                let answer = effect(&context, &effects, "a").await;
+                // Unwinds as a panic does, without the panic hook.
+                let fail = |_| if panics { std::panic::resume_unwind(Box::new("no")) } else { BoxError::from("no") };
+                Ok(context.complete(&answer.map_err(fail)?)?)
+            }
+        });
+        let worker = started(store.clone(), env(), hiding).await;
+        let Turn::Attempt { ending: Ending::Retried { error, .. }, .. } = worker.turn().await.unwrap() else {
+            panic!("it decided")
+        };
+        assert_eq!(error.kind(), "activation-poisoned");
+        worker.run_until_idle().await.unwrap();
+        assert_eq!(output(&store).await, "a#8");
+        assert_eq!(history(&store).await.activations[0].failures, 0);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use windtunnel_core::durable::{
-    Claim, Claimed, Commit, Decision, Delivery, Fence, JOURNAL_BYTES_MAX, JournalStore, RECORDS_MAX, Refusal, Started,
-    Wake, Worker, WorkflowContext,
+    Checkpoint, Claim, Claimed, Commit, Decision, Delivery, Fence, JOURNAL_BYTES_MAX, JournalStore, RECORDS_MAX,
+    Refusal, Started, Wake, Worker, WorkflowContext,
 };
 
 use super::ground::{Ground, checkpoint, record};
@@ -35,6 +35,8 @@ promises! {
     what_nobody_claimed_takes_no_commit
     bounds_hold_in_the_store_too
     a_claim_that_is_given_up_is_due_again_after_its_time
+    a_claim_that_is_given_up_twice_has_failed_once
+    a_repeat_has_the_same_numbers
     what_is_due_for_longest_comes_first
     names_and_payloads_that_cannot_be_stored_are_refused
     a_workflow_is_started_once
@@ -160,6 +162,32 @@ async fn a_claim_that_is_given_up_is_due_again_after_its_time(ground: Ground) {
     assert_eq!((second.fence.attempt, second.failures), (2, 1));
     assert_eq!(store.retry(&second.fence, Duration::ZERO, false).await, Commit::Acknowledged);
     assert_eq!(claim(&store).await.failures, 1);
+}
+
+async fn a_claim_that_is_given_up_twice_has_failed_once(ground: Ground) {
+    let store = ground.begun().await;
+    let fence = claim(&store).await.fence;
+    for _ in 0..2 {
+        assert_eq!(store.retry(&fence, Duration::ZERO, true).await, Commit::Acknowledged);
+    }
+    let store = ground.store().await;
+    let second = claim(&store).await;
+    assert_eq!((second.fence.attempt, second.failures), (2, 1));
+    assert_eq!(store.retry(&second.fence, Duration::ZERO, true).await, Commit::Acknowledged);
+    assert_eq!(claim(&store).await.failures, 2);
+}
+
+async fn a_repeat_has_the_same_numbers(ground: Ground) {
+    let store = ground.begun().await;
+    let checkpoint = |state: f64| Checkpoint::new("start", json!(state)).unwrap();
+    for (state, started) in [(0.0, Started::New), (-0.0, Started::Conflict), (0.0, Started::Already)] {
+        assert_eq!(store.start("v", "other", checkpoint(state)).await.unwrap(), started);
+    }
+    let fence = claim(&store).await.fence;
+    let done = |output: f64| Decision::complete(json!(output)).unwrap();
+    assert_eq!(store.commit_decision(&fence, done(0.0)).await, Commit::Acknowledged);
+    assert_eq!(store.commit_decision(&fence, done(-0.0)).await, refused(Refusal::Closed));
+    assert_eq!(store.commit_decision(&fence, done(0.0)).await, Commit::Acknowledged);
 }
 
 async fn what_is_due_for_longest_comes_first(ground: Ground) {

@@ -10,6 +10,7 @@ use windtunnel_core::durable::{
     Checkpoint, Claimed, Commit, Decision, Delivery, Ending, Fence, JournalStore, MemoryStore, Record, Started,
     StoreError, Turn, Worker, Workflow, WorkflowHistory,
 };
+use windtunnel_core::event::{Event, Gate};
 use windtunnel_core::{BoxError, BoxFuture};
 
 use super::stage::{Effects, effect, env, history, keys, output, started, workflow};
@@ -229,4 +230,29 @@ async fn a_worker_that_runs_for_ever_finds_what_is_started_later() {
         futures_util::future::Either::Left((output, _)) => assert_eq!(output, "done"),
         futures_util::future::Either::Right((never, _)) => match never {},
     }
+}
+
+/// Holds every event of an attempt up for longer than the lease is.
+struct Slowly;
+
+impl Gate for Slowly {
+    fn pass(&self, event: &Event) -> Option<BoxFuture<'static, ()>> {
+        let is_attempts = event.kind.name().starts_with("activation.");
+        is_attempts.then(|| env().until(env().now() + Duration::from_secs(100)))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_gives_signs_of_life_whatever_it_waits_for() {
+    let (store, effects) = (MemoryStore::new(env()), Effects::default());
+    let done = effects.clone();
+    let flow = workflow(move |context| {
+        let effects = done.clone();
+        async move { Ok(context.complete(&effect(&context, &effects, "a").await?)?) }
+    });
+    let one = started(store.clone(), env().with_gate(Slowly), flow.clone()).await;
+    let other = Worker::new(store.clone()).env(env().with_gate(Slowly)).workflow(flow);
+    let (first, second) = join(one.run_until_idle(), other.run_until_idle()).await;
+    first.and(second).unwrap();
+    assert_eq!((history(&store).await.activations[0].attempts, effects.names().len()), (1, 1));
 }

@@ -1,0 +1,10 @@
+//! What is asked of stores of journals, and what durable workflows do.
+
+mod operation;
+mod workflow;
+
+pub use operation::{Advance, DecisionChoice, FenceChoice, OutputChoice, Side, StoreOperation};
+pub use workflow::{
+    ActivationCase, CallableEnding, DeliveryCase, FaultEnding, LifeCase, LifeEnd, Manners, NextCase, OperationCase,
+    StepCase, StoreFault, WorkerCase, WorkflowCase, event_key, operation_key,
+};

@@ -1,0 +1,7 @@
+//! What is asked of stores of journals, and durable workflows with what befalls them.
+
+mod operation;
+mod workflow;
+
+pub use operation::store_operations;
+pub use workflow::{calm_worker_cases, worker_cases, workflow_cases};
