@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use windtunnel_core::evaluator::{Answer, Evaluation};
 use windtunnel_sim::case::{
-    Case, CaseOutcome, CaseRun, FinishedCall, FinishedOperation, OperationsOutcome, ProgramOutcome, Verdict,
+    AgentEnding, AgentOutcome, Case, CaseOutcome, CaseRun, FinishedCall, FinishedOperation, OperationsOutcome,
+    ProgramOutcome, Verdict,
 };
 
 use crate::arguments::{Format, ReplayOptions};
@@ -14,6 +15,7 @@ use crate::check::{write_indented, write_line};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
+use crate::printable;
 use crate::selection;
 use crate::status::Status;
 use crate::style::Style;
@@ -55,6 +57,7 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
         CaseOutcome::Calls(outcome) => write_calls(&outcome.calls, out)?,
         CaseOutcome::Program(outcome) => write_program(outcome, verdict, style, out)?,
         CaseOutcome::Operations(outcome) => write_operations(outcome, out)?,
+        CaseOutcome::Agent(outcome) => write_agent(outcome, out)?,
     }
     writeln!(
         out,
@@ -127,6 +130,48 @@ fn operation_outcome(operation: &FinishedOperation) -> String {
     }
 }
 
+fn write_agent(outcome: &AgentOutcome, out: &mut impl Write) -> io::Result<()> {
+    for (index, crash) in outcome.crashes.iter().enumerate() {
+        let by = if crash.is_drawn { ", drawn" } else { "" };
+        write!(out, "crashes[{index}]: {} s, worker {}, {}", seconds(crash.time), crash.worker, crash.at)?;
+        match &crash.operation {
+            Some(operation) => writeln!(out, " of {:?} in activation {}{by}", &**operation, crash.activation)?,
+            None => writeln!(out, " of activation {}{by}", crash.activation)?,
+        }
+    }
+    for (index, effect) in outcome.effects.iter().enumerate() {
+        let key = effect.idempotency_key.get(..8).unwrap_or_default();
+        let repeat = match (effect.is_repeat, effect.has_happened) {
+            (false, _) => "",
+            (true, true) => ", again",
+            (true, false) => ", known and not done again",
+        };
+        let arguments = effect.arguments.to_string();
+        let (time, arguments) = (seconds(effect.time), printable::line(&arguments));
+        writeln!(out, "effects[{index}]: {time} s, {} {arguments}, key {key}…{repeat}", effect.tool)?;
+    }
+    for (index, approval) in outcome.approvals.iter().enumerate() {
+        let id = &*approval.approval_id;
+        writeln!(out, "approvals[{index}]: {} s, {id:?}: {}", seconds(approval.time), approval.status())?;
+    }
+    writeln!(out, "outcome: {}", agent_ending(&outcome.ending))?;
+    let records: usize = outcome.activations.iter().map(|activation| activation.history.records.len()).sum();
+    let (activations, attempts) = (outcome.activations.len(), outcome.attempts());
+    writeln!(out, "journal: {records} records in {activations} activations, {attempts} attempts")
+}
+
+fn agent_ending(ending: &AgentEnding) -> String {
+    match ending {
+        AgentEnding::Completed(output) => {
+            let (end, answer) = (ending.name(), printable::line(&output.answer));
+            format!("{end} after {} turns and {} calls: {answer:?}", output.turns, output.calls)
+        }
+        AgentEnding::Failed { kind, message } => format!("failed, {kind}: {}", printable::line(message)),
+        AgentEnding::Waiting { approval_id } => format!("waits for {:?}", &**approval_id),
+        AgentEnding::Unfinished => "none, the agent did not finish".to_owned(),
+    }
+}
+
 fn seconds(duration: std::time::Duration) -> String {
     format!("{}.{:09}", duration.as_secs(), duration.subsec_nanos())
 }
@@ -168,6 +213,11 @@ fn summary(case: &Case, run: &CaseRun, verdict: &Verdict) -> Value {
             summary["results"] = json!(results.collect::<Vec<_>>());
             summary["journal"] = outcome.journal.iter().map(|record| record.to_json()).collect();
             summary["decided"] = json!(outcome.decided);
+        }
+        CaseOutcome::Agent(outcome) => {
+            if let Value::Object(fields) = outcome.to_json() {
+                fields.into_iter().for_each(|(name, value)| summary[name] = value);
+            }
         }
     }
     summary["verdict"] = verdict.to_json();

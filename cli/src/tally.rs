@@ -8,7 +8,7 @@ use windtunnel_core::evaluator::{Answer, BranchOutcome, EvaluationError};
 use windtunnel_core::event::{Event, EventKind};
 use windtunnel_core::executor::ToolResult;
 use windtunnel_sim::case::{
-    AssertionOutcome, CallsOutcome, CaseOutcome, CaseRun, OperationsOutcome, ProgramOutcome, Verdict,
+    AgentOutcome, AssertionOutcome, CallsOutcome, CaseOutcome, CaseRun, OperationsOutcome, ProgramOutcome, Verdict,
 };
 
 /// The outcome of a program that collects failures, and did.
@@ -58,6 +58,7 @@ impl RunFacts {
             CaseOutcome::Calls(outcome) => (Unit::Call, outcomes_of_calls(outcome), delays_of_calls(outcome)),
             CaseOutcome::Program(outcome) => (Unit::Run, vec![outcome_of_program(outcome, run)], delays_in(run)),
             CaseOutcome::Operations(outcome) => (Unit::Operation, outcomes_of_operations(outcome), Vec::new()),
+            CaseOutcome::Agent(outcome) => (Unit::Run, vec![outcome_of_agent(outcome)], delays_in(run)),
         };
         Self {
             seed: run.seed(),
@@ -113,9 +114,16 @@ fn outcomes_of_operations(outcome: &OperationsOutcome) -> Vec<(&'static str, u64
     finished.map(|done| (done.result.as_ref().map_or_else(name, |_| "ok"), u64::from(done.executed))).collect()
 }
 
+/// Its attempts are those at its activations.
+fn outcome_of_agent(outcome: &AgentOutcome) -> (&'static str, u64) {
+    (outcome.ending.name(), outcome.attempts())
+}
+
 fn delays_in(run: &CaseRun) -> Vec<f64> {
     let delay = |event: &Event| match event.kind {
-        EventKind::ProgramRetry { delay_s, .. } => Some(delay_s),
+        EventKind::ProgramRetry { delay_s, .. }
+        | EventKind::ToolRetry { delay_s, .. }
+        | EventKind::ActivationRetry { delay_s, .. } => Some(delay_s),
         _ => None,
     };
     run.trace().iter().filter_map(delay).collect()

@@ -9,7 +9,7 @@ const OPERATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/programs.jsonl");
 
 #[track_caller]
-fn check_all(file: &str, count: usize) {
+pub(crate) fn check_all(file: &str, count: usize) {
     let cases = Case::load(file).unwrap();
     assert_eq!(cases.len(), count);
     let mut failures = String::new();
@@ -45,11 +45,11 @@ fn all_cases_of_our_own_hold() {
     check_all(PROGRAMS, 118);
 }
 
-fn values(file: &str) -> Vec<Value> {
+pub(crate) fn values(file: &str) -> Vec<Value> {
     std::fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn case(value: &Value) -> Case {
+pub(crate) fn case(value: &Value) -> Case {
     Case::parse("changed", Format::Json, &value.to_string()).unwrap().remove(0)
 }
 

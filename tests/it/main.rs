@@ -1,6 +1,7 @@
 //! End to end, and the rules of the source tree.
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by failing")]
 
+mod agents;
 mod conformance;
 mod readme;
 mod tidy;

@@ -1,6 +1,7 @@
 //! The command as its users meet it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
+mod agent;
 mod check;
 mod command;
 mod input;

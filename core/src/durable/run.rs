@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -28,8 +29,7 @@ pub(super) struct Run<'w> {
     claim: Claim,
     report: Report,
     began: Duration,
-    executed: usize,
-    replayed: usize,
+    counts: Counts,
     is_over: bool,
 }
 
@@ -47,6 +47,13 @@ enum CameTo {
     },
 }
 
+/// What all entries of an attempt did, also those that were dropped.
+#[derive(Default)]
+struct Counts {
+    executed: AtomicUsize,
+    replayed: AtomicUsize,
+}
+
 /// How far an entry came.
 enum Progress {
     Ended(Result<Decision, AttemptError>),
@@ -58,7 +65,7 @@ enum Progress {
 impl<'w> Run<'w> {
     pub(super) fn new(worker: &'w Worker, claim: Claim) -> Self {
         let report = Report::new(worker.emitter.clone(), &claim);
-        Self { worker, claim, report, began: worker.env.now(), executed: 0, replayed: 0, is_over: false }
+        Self { worker, claim, report, began: worker.env.now(), counts: Counts::default(), is_over: false }
     }
 
     pub(super) async fn attempt(mut self) -> Ending {
@@ -84,7 +91,7 @@ impl<'w> Run<'w> {
         ending
     }
 
-    async fn come_to(&mut self, superseded: Superseded) -> CameTo {
+    async fn come_to(&self, superseded: Superseded) -> CameTo {
         self.report.started(&self.claim).await;
         match self.enter(&superseded).await {
             None => CameTo::Ending(Ending::Superseded),
@@ -94,7 +101,7 @@ impl<'w> Run<'w> {
     }
 
     /// Runs the entry, again and again where every record is to be replayed. Nothing, if another attempt took over.
-    async fn enter(&mut self, superseded: &Superseded) -> Option<Result<Decision, AttemptError>> {
+    async fn enter(&self, superseded: &Superseded) -> Option<Result<Decision, AttemptError>> {
         let mut journal = match Journal::from_records(self.claim.records.iter().cloned()) {
             Ok(journal) => journal,
             Err(damage) => return Some(Err(AttemptError::Durable(damage))),
@@ -111,7 +118,7 @@ impl<'w> Run<'w> {
         }
     }
 
-    async fn enter_once(&mut self, journal: Journal, mut superseded: Superseded) -> Progress {
+    async fn enter_once(&self, journal: Journal, mut superseded: Superseded) -> Progress {
         let worker = self.worker;
         // The worker claims only what it has.
         let Some(workflow) = worker.workflows.get(&self.claim.workflow) else { return Progress::Superseded };
@@ -125,7 +132,7 @@ impl<'w> Run<'w> {
         };
         let attempt = Arc::new(Attempt::new(parts, &self.claim, journal));
         // Whatever happens, also to this future, nothing of the attempt runs on.
-        let closing = Closing(&attempt);
+        let closing = Closing { attempt: &attempt, counts: &self.counts };
         let context = WorkflowContext::new(Arc::clone(&attempt));
         let checkpoint = &self.claim.checkpoint;
         let entered = AssertUnwindSafe(async {
@@ -169,11 +176,8 @@ impl<'w> Run<'w> {
             }
             other => other,
         };
-        let (executed, replayed) = attempt.counts();
         drop(entered);
         drop(closing);
-        self.executed += executed;
-        self.replayed += replayed;
         progress
     }
 
@@ -263,7 +267,9 @@ impl<'w> Run<'w> {
             Some(Ending::Uncertain) => ("uncertain", None, None),
         };
         let duration = self.worker.env.now().saturating_sub(self.began);
-        Finish { status, decision, error, executed: self.executed, replayed: self.replayed, duration }
+        let [executed, replayed] =
+            [&self.counts.executed, &self.counts.replayed].map(|count| count.load(Ordering::Relaxed));
+        Finish { status, decision, error, executed, replayed, duration }
     }
 }
 
@@ -275,11 +281,17 @@ impl Drop for Run<'_> {
     }
 }
 
-/// Closes an attempt when it is dropped.
-struct Closing<'a>(&'a Arc<Attempt>);
+/// Closes an attempt when it is dropped, and counts what it did.
+struct Closing<'a> {
+    attempt: &'a Arc<Attempt>,
+    counts: &'a Counts,
+}
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.close();
+        self.attempt.close();
+        let (executed, replayed) = self.attempt.counts();
+        self.counts.executed.fetch_add(executed, Ordering::Relaxed);
+        self.counts.replayed.fetch_add(replayed, Ordering::Relaxed);
     }
 }

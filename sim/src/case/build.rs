@@ -9,7 +9,7 @@ use super::definition::{Case, Kind};
 use super::error::LoadError;
 use super::text::{Document, Pointing};
 use super::wire::{WireAlways, WireParameter};
-use super::{calls, operations, program, typed};
+use super::{agent, calls, operations, program, typed};
 use crate::script::Then;
 
 /// Something that is well formed and still makes no sense.
@@ -42,14 +42,17 @@ pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadEr
         Some("calls") => calls::build(document),
         Some("program") => program::build(document),
         Some("operations") => operations::build(document),
+        Some("agent") => agent::build(document),
         Some(kind) => {
             let path = document.root.clone().member("kind");
-            let problem =
-                format!("cases of kind {kind:?} cannot be run by this version; it knows: calls, program, operations");
+            let problem = format!(
+                "cases of kind {kind:?} cannot be run by this version; it knows: calls, program, operations, agent"
+            );
             Err(document.error(path, Pointing::AtValue, problem))
         }
         None if document.value.get("program").is_some() => program::build(document),
         None if document.value.get("steps").is_some() => operations::build(document),
+        None if document.value.get("model").is_some() => agent::build(document),
         None => calls::build(document),
     }?;
     let id = id.unwrap_or_else(|| format!("case-{place}"));

@@ -60,6 +60,11 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
     /// How a run differs from what must come out.
     fn differences(&self, run: &CaseRun) -> Vec<Difference>;
 
+    /// What the file plans and the run never came to, where that is a mistake.
+    fn unreached(&self, _run: &CaseRun) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The variables that assertions may use.
     fn variables(&self) -> &'static [&'static str];
 

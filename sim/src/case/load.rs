@@ -153,7 +153,8 @@ mod tests {
         );
         check_refused(
             &with(r#", "kind": "model""#),
-            "f:1:62: $.kind: cases of kind \"model\" cannot be run by this version; it knows: calls, program, operations",
+            "f:1:62: $.kind: cases of kind \"model\" cannot be run by this version; it knows: calls, program, operations, \
+             agent",
         );
         check_refused(&with(r#", "kind": 7"#), "f:1:62: $.kind: invalid type: integer 7, expected a string");
     }

@@ -6,6 +6,7 @@
 //!
 #![doc = include_str!("../../CASE_FILES.md")]
 
+mod agent;
 mod always;
 mod build;
 mod calls;
@@ -23,6 +24,7 @@ mod unordered;
 mod verdict;
 mod wire;
 
+pub use agent::{ActivationSummary, AgentEnding, AgentOutcome, Crash, CrashPoint, Effect, ReviewDelivery};
 pub use always::{AssertionOutcome, Offence};
 pub use calls::{CallsOutcome, FinishedCall};
 pub use definition::Case;

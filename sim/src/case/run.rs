@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use windtunnel_core::BoxError;
 use windtunnel_core::event::Event;
 
+use super::agent::AgentOutcome;
 use super::calls::CallsOutcome;
 use super::operations::OperationsOutcome;
 use super::program::ProgramOutcome;
@@ -34,6 +35,8 @@ pub enum CaseOutcome {
     Program(ProgramOutcome),
     /// Of a case of kind `operations`.
     Operations(OperationsOutcome),
+    /// Of a case of kind `agent`.
+    Agent(Box<AgentOutcome>),
 }
 
 impl CaseRun {

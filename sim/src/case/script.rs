@@ -87,7 +87,7 @@ impl<F: Clone> ToolScript<F> {
     }
 }
 
-fn draw_delay(delay: Delay, unit: impl FnOnce() -> f64) -> Duration {
+pub(super) fn draw_delay(delay: Delay, unit: impl FnOnce() -> f64) -> Duration {
     if delay.is_range() { delay.min + (delay.max - delay.min).mul_f64(unit()) } else { delay.min }
 }
 

@@ -16,6 +16,8 @@ pub struct Verdict {
     pub problem: Option<String>,
     /// Why the case's program was refused, unless the file expects that.
     pub refused: Vec<ProgramOffence>,
+    /// What the file plans and the run never came to.
+    pub unreached: Vec<String>,
     /// Where it is not what the file expects.
     pub differences: Vec<Difference>,
     /// What its assertions found.
@@ -30,7 +32,13 @@ impl Case {
             CaseOutcome::Program(ProgramOutcome::Refused(offences)) if !self.kind.expects_refusal() => offences.clone(),
             _ => Vec::new(),
         };
-        let mut verdict = Verdict { problem: run.problem(), refused, differences: Vec::new(), assertions: Vec::new() };
+        let mut verdict = Verdict {
+            problem: run.problem(),
+            refused,
+            unreached: self.kind.unreached(run),
+            differences: Vec::new(),
+            assertions: Vec::new(),
+        };
         // Of a program that was refused by mistake there is nothing else to say.
         if verdict.refused.is_empty() {
             if self.expects_of(run.seed()) {
@@ -46,8 +54,8 @@ impl Case {
 impl Verdict {
     /// Whether all is well.
     pub fn passed(&self) -> bool {
-        let came_out = self.problem.is_none() && self.refused.is_empty() && self.differences.is_empty();
-        came_out && self.assertions.iter().all(AssertionOutcome::holds)
+        let ended = self.problem.is_none() && self.refused.is_empty() && self.unreached.is_empty();
+        ended && self.differences.is_empty() && self.assertions.iter().all(AssertionOutcome::holds)
     }
 
     /// Everything that is wrong, for a reader; some failures take several lines.
@@ -56,7 +64,8 @@ impl Verdict {
         let refused = self.refused.iter().map(|offence| format!("the program was refused: {offence}"));
         let differences = self.differences.iter().map(ToString::to_string);
         let broken = self.assertions.iter().filter(|outcome| !outcome.holds()).map(ToString::to_string);
-        problem.chain(refused).chain(differences).chain(broken).collect()
+        let unreached = self.unreached.iter().cloned();
+        problem.chain(refused).chain(unreached).chain(differences).chain(broken).collect()
     }
 
     /// The verdict as JSON.
@@ -75,6 +84,7 @@ impl Verdict {
             "passed": self.passed(),
             "problem": self.problem,
             "refused": self.refused.iter().map(ProgramOffence::to_json).collect::<Value>(),
+            "unreached": self.unreached,
             "differences": differences.collect::<Value>(),
             "always": self.assertions.iter().map(AssertionOutcome::to_json).collect::<Value>(),
         })

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use windtunnel_core::env::Env;
 use windtunnel_core::executor::ToolCall;
 use windtunnel_core::model::{
-    Delta, FinishReason, Message, ModelError, ModelErrorKind, ModelRequest, ModelResponse, ModelTransport, Usage,
+    Delta, FinishReason, Message, ModelError, ModelErrorKind, ModelRequest, ModelResponse, ModelTransport, Role, Usage,
 };
 use windtunnel_core::{BoxFuture, BoxStream};
 
@@ -29,15 +29,41 @@ type Turn = Result<ModelResponse, ModelError>;
 /// ]);
 /// ```
 pub struct ScriptedModel {
-    turns: Mutex<VecDeque<Turn>>,
+    turns: Mutex<Turns>,
     requests: Mutex<Vec<ModelRequest>>,
     latency: Option<(Env, Duration)>,
+}
+
+enum Turns {
+    InOrder(VecDeque<Turn>),
+    /// By how often the model has spoken in the conversation.
+    ByConversation(Vec<VecDeque<Turn>>),
 }
 
 impl ScriptedModel {
     /// Answers at once.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self { turns: Mutex::new(turns.into_iter().collect()), requests: Mutex::default(), latency: None }
+        Self::following(Turns::InOrder(turns.into_iter().collect()))
+    }
+
+    /// Answers by how often it has spoken in the conversation, so that a turn that is asked for again after a crash is the
+    /// same. Each turn is a list: its entries are played one after another, and the last one again and again. So failures
+    /// before a turn's answer come once each.
+    ///
+    /// ```
+    /// use windtunnel_core::model::{ModelError, ModelErrorKind};
+    /// use windtunnel_sim::script::ScriptedModel;
+    ///
+    /// let busy = Err(ModelError::new(ModelErrorKind::Overloaded, "busy"));
+    /// let model = ScriptedModel::by_conversation([vec![busy, ScriptedModel::says("Two years.")]]);
+    /// assert!(model.requests().is_empty());
+    /// ```
+    pub fn by_conversation<T: IntoIterator<Item = Turn>>(turns: impl IntoIterator<Item = T>) -> Self {
+        Self::following(Turns::ByConversation(turns.into_iter().map(|turn| turn.into_iter().collect()).collect()))
+    }
+
+    fn following(turns: Turns) -> Self {
+        Self { turns: Mutex::new(turns), requests: Mutex::default(), latency: None }
     }
 
     /// Takes `latency` on the environment's clock for a whole response, and for each piece of a streamed one.
@@ -73,7 +99,7 @@ impl ScriptedModel {
 
     fn next_turn(&self, request: &ModelRequest) -> Turn {
         self.requests.lock().push(request.clone());
-        self.turns.lock().pop_front().unwrap_or_else(|| {
+        self.turns.lock().next(request).unwrap_or_else(|| {
             Err(ModelError::new(ModelErrorKind::InvalidRequest, "the model's script has ended; add a turn to it"))
         })
     }
@@ -81,6 +107,26 @@ impl ScriptedModel {
     async fn wait(&self) {
         if let Some((env, latency)) = &self.latency {
             env.until(env.now().saturating_add(*latency)).await;
+        }
+    }
+}
+
+impl Turns {
+    fn next(&mut self, request: &ModelRequest) -> Option<Turn> {
+        match self {
+            Self::InOrder(turns) => turns.pop_front(),
+            Self::ByConversation(turns) => {
+                let has_spoken = |message: &&Message| message.role == Role::Assistant;
+                let turn = turns.get_mut(request.messages.iter().filter(has_spoken).count())?;
+                if turn.len() > 1 { turn.pop_front() } else { turn.front().cloned() }
+            }
+        }
+    }
+
+    fn left(&self) -> usize {
+        match self {
+            Self::InOrder(turns) => turns.len(),
+            Self::ByConversation(turns) => turns.iter().map(VecDeque::len).sum(),
         }
     }
 }
@@ -130,7 +176,7 @@ impl fmt::Debug for ScriptedModel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("ScriptedModel")
-            .field("turns_left", &self.turns.lock().len())
+            .field("turns_left", &self.turns.lock().left())
             .field("requests", &self.requests.lock().len())
             .finish_non_exhaustive()
     }

@@ -54,7 +54,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub(super) fn error(self) -> BoxError {
+    pub(crate) fn error(self) -> BoxError {
         match self {
             Self::Foreign => std::io::Error::from(std::io::ErrorKind::ConnectionReset).into(),
             Self::Busy => ToolError::retryable("the upstream is busy").into(),

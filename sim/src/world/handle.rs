@@ -1,7 +1,12 @@
 //! The world as the code in it sees it.
 
-use windtunnel_core::env::Env;
+use std::sync::Arc;
 
+use windtunnel_core::env::Env;
+use windtunnel_core::event::Event;
+
+use super::clock::WorldClock;
+use super::gate::{Reaction, WorldGate};
 use crate::Trace;
 
 /// What a scenario gets of its world. Cheap to clone.
@@ -10,6 +15,8 @@ pub struct WorldHandle {
     pub(super) seed: u64,
     pub(super) env: Env,
     pub(super) trace: Trace,
+    pub(super) clock: WorldClock,
+    pub(super) events_max: u64,
 }
 
 impl WorldHandle {
@@ -21,6 +28,25 @@ impl WorldHandle {
     /// The world's time, chance and identity. Hand it to everything that runs in the world.
     pub fn env(&self) -> Env {
         self.env.clone()
+    }
+
+    /// The world's environment for a part of it that the world acts on alone, such as one process of many: at the events of
+    /// whatever is given it, `react` says what happens, and not [`World::on_event`](crate::World::on_event).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windtunnel_sim::{Reaction, World};
+    ///
+    /// let run = World::new(0).run(|world| async move {
+    ///     let slow = world.env_on_event(|_event| Reaction::Delay(Duration::from_secs(1)));
+    ///     slow.now()
+    /// });
+    /// assert_eq!(run.outcome?, Duration::ZERO);
+    /// # Ok::<(), windtunnel_sim::WorldError>(())
+    /// ```
+    pub fn env_on_event(&self, react: impl Fn(&Event) -> Reaction + Send + Sync + 'static) -> Env {
+        let gate = WorldGate { clock: self.clock.clone(), events_max: self.events_max, react: Some(Arc::new(react)) };
+        self.env().with_gate(gate)
     }
 
     /// The world's trace, a sink for events.

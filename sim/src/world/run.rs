@@ -217,7 +217,13 @@ impl World {
             builder.on_thread_unpark(move || unparking.follow_tokio());
             builder.build().map_err(WorldError::Thread)?
         };
-        let handle = WorldHandle { seed: self.seed, env: self.env(time), trace: trace.clone() };
+        let handle = WorldHandle {
+            seed: self.seed,
+            env: self.env(time),
+            trace: trace.clone(),
+            clock: self.clock(time),
+            events_max: self.events_max,
+        };
         runtime.block_on(async move {
             // The scenario begins inside the driver, so that its first step sees the world too.
             let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
@@ -226,8 +232,12 @@ impl World {
         })
     }
 
+    fn clock(&self, time: &Arc<Time>) -> WorldClock {
+        WorldClock { time: Arc::clone(time), epoch: self.epoch }
+    }
+
     fn env(&self, time: &Arc<Time>) -> Env {
-        let clock = WorldClock { time: Arc::clone(time), epoch: self.epoch };
+        let clock = self.clock(time);
         let gate = WorldGate { clock: clock.clone(), events_max: self.events_max, react: self.react.clone() };
         let env = Env::from_parts(clock.clone(), Streams::new(self.seed), CountingIds::default(), clock);
         env.with_gate(gate)

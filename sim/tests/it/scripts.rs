@@ -8,7 +8,7 @@ use windtunnel_core::evaluator::{
     ToolFailure,
 };
 use windtunnel_core::executor::{Decision, Executor, LoopEnd, LoopOptions, ToolCall};
-use windtunnel_core::model::{Message, ModelErrorKind, ModelRequest, ModelTransport};
+use windtunnel_core::model::{Message, ModelError, ModelErrorKind, ModelRequest, ModelTransport};
 use windtunnel_core::tool::{ErrorKind, Registry, ToolSpec};
 use windtunnel_sim::World;
 use windtunnel_sim::script::{
@@ -109,6 +109,27 @@ fn a_model_calls_tools_and_answers_whole_or_in_pieces() {
         });
         assert_eq!(run.outcome.unwrap(), "Two years.");
     }
+}
+
+#[test]
+fn a_model_by_conversation_gives_a_turn_again_and_each_failure_once() {
+    let run = World::new(0).run(|_world| async move {
+        let busy = || Err(ModelError::new(ModelErrorKind::Overloaded, "busy"));
+        let turns = [vec![busy(), busy(), ScriptedModel::says("first")], vec![ScriptedModel::says("second")], vec![]];
+        let model = ScriptedModel::by_conversation(turns);
+        let mut said = Vec::new();
+        for spoken in [0, 1, 0, 0, 0, 1, 2, 3] {
+            let messages = vec![Message::assistant("so far"); spoken];
+            let request = ModelRequest { messages, ..ModelRequest::default() };
+            let answer = model.complete(&request).await;
+            said.push(answer.map_or_else(|error| error.kind.as_str().to_owned(), |answer| answer.message.content));
+        }
+        assert_eq!(model.requests().len(), 8);
+        said
+    });
+    let end = "invalid-request";
+    let expected = ["overloaded", "second", "overloaded", "first", "first", "second", end, end];
+    assert_eq!(run.outcome.unwrap(), expected);
 }
 
 /// Evaluates a program that calls `search` so many times, one after another, and collects what comes of each.

@@ -103,6 +103,27 @@ fn the_world_can_freeze_a_step_at_its_event() {
 }
 
 #[test]
+fn the_world_can_act_on_a_part_of_it_alone() {
+    let world = World::new(7).events_max(100).on_event(|_| Reaction::Delay(Duration::from_secs(1)));
+    let run = world.run(|world| async move {
+        let call = |env| {
+            let mut registry = Registry::new();
+            registry.register(ScriptedTool::new(ToolSpec::new("ping", "", json!({})), [])).unwrap();
+            let executor = Executor::builder(registry).env(env).sink(world.trace()).build();
+            async move { executor.run("ping", json!({})).await.unwrap() }
+        };
+        let began = world.env().now();
+        call(world.env_on_event(|_| Reaction::Continue)).await;
+        assert_eq!(world.env().now(), began);
+        call(world.env()).await;
+        assert!(world.env().now() >= began + Duration::from_secs(3));
+        call(world.env_on_event(|_| Reaction::Freeze)).await;
+    });
+    assert!(matches!(run.outcome, Err(WorldError::Stuck)));
+    assert!(run.trace.iter().zip(0..).all(|(event, sequence)| event.sequence == sequence), "one order of events");
+}
+
+#[test]
 fn an_endless_scenario_is_cut_even_if_it_never_waits() {
     let run = World::new(7).events_max(100).run(|world| async move {
         let mut registry = Registry::new();

@@ -77,3 +77,24 @@ async fn a_dropped_attempt_says_so() {
     assert_eq!(finished.data()["status"], "cancelled");
     assert!(store.read("w").await.unwrap().unwrap().outcome().is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_attempt_says_what_it_did() {
+    let (store, log) = (MemoryStore::new(env()), EventLog::new());
+    let hanging = workflow(|context: WorkflowContext| async move {
+        let body = |_, _| async { Ok::<_, BoxError>(()) };
+        context.operation("a", OperationKind::Tool, "bank:pay", "1", json!({}), body).await?;
+        let _: () = std::future::pending().await;
+        Ok(context.complete(&())?)
+    });
+    let worker = started(store, env(), hanging).await.sink(log.clone());
+    // The second one begins when the lease of the first is over.
+    for (executed, replayed) in [(1, 0), (0, 1)] {
+        let mut turn = Box::pin(worker.turn());
+        assert!(poll_once(&mut turn).await.is_pending());
+        drop(turn);
+        let finished = log.of_type("activation.finished").pop().unwrap();
+        assert_eq!((&finished.data()["executed"], &finished.data()["replayed"]), (&json!(executed), &json!(replayed)));
+        env().until(env().now() + std::time::Duration::from_secs(61)).await;
+    }
+}

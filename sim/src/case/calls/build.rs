@@ -91,7 +91,7 @@ fn check_expect(expect: &WireExpect, calls: usize, path: &Path) -> Result<(), Re
     Err(Refusal::new(path.clone().member("results"), problem))
 }
 
-fn backoff_settings(wire: &WireBackoff) -> BackoffSettings {
+pub(in crate::case) fn backoff_settings(wire: &WireBackoff) -> BackoffSettings {
     let default = BackoffSettings::default();
     BackoffSettings {
         base_s: wire.base_s.unwrap_or(default.base_s),
@@ -101,7 +101,7 @@ fn backoff_settings(wire: &WireBackoff) -> BackoffSettings {
     }
 }
 
-fn limits(wire: WireRunLimits) -> RunLimits {
+pub(in crate::case) fn limits(wire: WireRunLimits) -> RunLimits {
     let per_kind: BTreeMap<String, NonZeroU32> = wire.per_kind.into_iter().map(|(kind, cap)| (kind, cap.0)).collect();
     RunLimits { calls_max: wire.max_calls, per_kind }
 }
@@ -111,7 +111,7 @@ fn call(wire: WireCall) -> CaseCall {
     CaseCall { call, wait: wire.wait_ms.map_or(Duration::ZERO, |wait| wait.0) }
 }
 
-fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, Refusal> {
+pub(in crate::case) fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, Refusal> {
     // The executor's own checks, with the place of what they refuse.
     let mut registry = Registry::new();
     let mut tools = Vec::new();

@@ -31,9 +31,9 @@ pub(super) struct CallsCase {
 }
 
 #[derive(Debug)]
-pub(super) struct CaseTool {
-    pub(super) spec: ToolSpec,
-    pub(super) script: ToolScript<Failure>,
+pub(in crate::case) struct CaseTool {
+    pub(in crate::case) spec: ToolSpec,
+    pub(in crate::case) script: ToolScript<Failure>,
 }
 
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl CallsCase {
 fn with_outcome<T>(run: &CaseRun, read: impl FnOnce(&CallsOutcome) -> T) -> T {
     match &run.outcome {
         CaseOutcome::Calls(outcome) => read(outcome),
-        CaseOutcome::Program(_) | CaseOutcome::Operations(_) => read(&CallsOutcome::default()),
+        _ => read(&CallsOutcome::default()),
     }
 }
 

@@ -7,5 +7,10 @@ mod outcome;
 mod play;
 mod wire;
 
-pub(super) use build::build;
+pub(super) use build::{backoff_settings, build, limits, tools};
+pub(super) use definition::CaseTool;
 pub use outcome::{CallsOutcome, FinishedCall};
+pub(super) use wire::{
+    WireBackoff, WireCacheScope, WireDecision, WireFail, WireRandom, WireRunLimits, WireStep, WireTool, no_arguments,
+    yes,
+};

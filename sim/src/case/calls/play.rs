@@ -187,7 +187,7 @@ mod tests {
     fn calls_of(run: &CaseRun) -> &[Option<FinishedCall>] {
         match &run.outcome {
             CaseOutcome::Calls(outcome) => &outcome.calls,
-            CaseOutcome::Program(_) | CaseOutcome::Operations(_) => &[],
+            _ => &[],
         }
     }
 

@@ -59,7 +59,7 @@ fn check_expect(expect: &WireExpect, steps: usize, path: &Path) -> Result<(), Re
     }
 }
 
-fn records(wire: &[Value], path: &Path) -> Result<Vec<Arc<Record>>, Refusal> {
+pub(in crate::case) fn records(wire: &[Value], path: &Path) -> Result<Vec<Arc<Record>>, Refusal> {
     let mut journal = Journal::new();
     for (index, wire) in wire.iter().enumerate() {
         let path = path.clone().element(index);
@@ -83,7 +83,7 @@ fn steps(wire: Vec<WireStep>, path: &Path) -> Result<Vec<CaseStep>, Refusal> {
     wire.into_iter().enumerate().map(step).collect()
 }
 
-fn acknowledgment(wire: WireAcknowledgment) -> Acknowledgment {
+pub(in crate::case) fn acknowledgment(wire: WireAcknowledgment) -> Acknowledgment {
     match wire {
         WireAcknowledgment::Ok => Acknowledgment::Ok,
         WireAcknowledgment::Lost => Acknowledgment::Lost,

@@ -86,6 +86,6 @@ fn result(index: usize, step: &CaseStep, operation: &FinishedOperation) -> Value
 fn with_outcome<T>(run: &CaseRun, read: impl FnOnce(&OperationsOutcome) -> T) -> T {
     match &run.outcome {
         CaseOutcome::Operations(outcome) => read(outcome),
-        CaseOutcome::Calls(_) | CaseOutcome::Program(_) => read(&OperationsOutcome::default()),
+        _ => read(&OperationsOutcome::default()),
     }
 }

@@ -8,5 +8,6 @@ mod play;
 mod repeat;
 mod wire;
 
-pub(super) use build::build;
+pub(super) use build::{acknowledgment, build, records};
 pub use outcome::{FinishedOperation, OperationsOutcome};
+pub(super) use wire::WireAcknowledgment;

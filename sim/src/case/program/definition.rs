@@ -101,6 +101,6 @@ fn invocation_to_json(invocation: &Invocation) -> Value {
 fn outcome(run: &CaseRun) -> &ProgramOutcome {
     match &run.outcome {
         CaseOutcome::Program(outcome) => outcome,
-        CaseOutcome::Calls(_) | CaseOutcome::Operations(_) => &ProgramOutcome::Unfinished,
+        _ => &ProgramOutcome::Unfinished,
     }
 }

@@ -9,4 +9,5 @@ pub(in crate::case) enum WireKind {
     Calls,
     Program,
     Operations,
+    Agent,
 }

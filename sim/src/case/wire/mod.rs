@@ -8,6 +8,8 @@ mod present;
 
 pub(super) use always::WireAlways;
 pub(super) use kind::WireKind;
-pub(super) use number::{Attempts, Cap, Delay, Limit, Milliseconds, PositiveSeconds, Rate, Retries, Seconds, Unit};
+pub(super) use number::{
+    Attempts, Cap, Count, Delay, Limit, Milliseconds, PositiveSeconds, Rate, Retries, Seconds, Unit,
+};
 pub(super) use parameter::WireParameter;
 pub(super) use present::present;

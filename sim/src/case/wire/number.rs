@@ -47,6 +47,10 @@ pub(in crate::case) struct Limit(pub(in crate::case) NonZeroU64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::case) struct Attempts(pub(in crate::case) NonZeroU32);
 
+/// A count that fits in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::case) struct Count(pub(in crate::case) u32);
+
 /// A delay, or the range that each one is drawn from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in crate::case) struct Delay {
@@ -179,6 +183,15 @@ impl<'de> Deserialize<'de> for Retries {
         let retries = deserializer.deserialize_any(CountVisitor { expecting, min: 0, max: 10_000 })?;
         // It fits: it is at most the maximum.
         Ok(Self(u32::try_from(retries).unwrap_or(u32::MAX)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expecting = "a whole number from 0 to 4294967295";
+        let count = deserializer.deserialize_any(CountVisitor { expecting, min: 0, max: u32::MAX.into() })?;
+        // It fits: it is at most the maximum.
+        Ok(Self(u32::try_from(count).unwrap_or(u32::MAX)))
     }
 }
 

@@ -77,7 +77,7 @@ pub(in crate::case) struct WireCall {
     pub(in crate::case) wait_ms: Option<Milliseconds>,
 }
 
-fn no_arguments() -> Value {
+pub(in crate::case) fn no_arguments() -> Value {
     Value::Object(serde_json::Map::new())
 }
 

@@ -4,6 +4,7 @@ mod case;
 mod expect;
 mod tool;
 
-pub(super) use case::{WireApproval, WireBackoff, WireCall, WireCase, WireDecision, WireRunLimits};
+pub(super) use case::{WireApproval, WireCall, WireCase};
+pub(in crate::case) use case::{WireBackoff, WireDecision, WireRunLimits, no_arguments};
 pub(super) use expect::{WireExpect, WireInvocation, WireResult};
-pub(super) use tool::{WireCacheScope, WireRandom, WireStep, WireTool};
+pub(in crate::case) use tool::{WireCacheScope, WireFail, WireRandom, WireStep, WireTool, yes};

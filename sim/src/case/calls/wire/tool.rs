@@ -33,7 +33,7 @@ pub(in crate::case) struct WireTool {
     pub(in crate::case) random: Option<WireRandom>,
 }
 
-fn yes() -> bool {
+pub(in crate::case) fn yes() -> bool {
     true
 }
 

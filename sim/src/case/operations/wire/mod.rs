@@ -3,5 +3,6 @@
 mod case;
 mod expect;
 
-pub(super) use case::{WireAcknowledgment, WireCase, WireStep};
+pub(in crate::case) use case::WireAcknowledgment;
+pub(super) use case::{WireCase, WireStep};
 pub(super) use expect::{WireExpect, WireResult};

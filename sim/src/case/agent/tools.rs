@@ -1,0 +1,115 @@
+//! The tools, which are outside of all processes: how far their scripts are played, and what they did, survives a crash.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use windtunnel_core::env::Env;
+use windtunnel_core::executor::ToolContext;
+use windtunnel_core::tool::{Tool, ToolSpec};
+use windtunnel_core::{BoxError, BoxFuture};
+
+use super::crashes::CrashPoint;
+use super::definition::AgentTool;
+use super::effects::Attempted;
+use super::process::Process;
+use crate::script::{Invocation, Step, Then};
+
+/// A tool as the world has it.
+pub(super) struct OutsideTool {
+    name: Arc<str>,
+    spec: ToolSpec,
+    next_step: Box<dyn Fn() -> Step + Send + Sync>,
+    /// What the file says of each step's effect.
+    effects: Vec<Option<bool>>,
+    is_idempotent: bool,
+    made: AtomicUsize,
+    env: Env,
+}
+
+/// The tool as one process sees it.
+pub(super) struct ProcessTool {
+    outside: Arc<OutsideTool>,
+    process: Process,
+}
+
+impl OutsideTool {
+    pub(super) fn new(tool: &AgentTool, env: &Env) -> Self {
+        let spec = tool.tool.spec.clone();
+        Self {
+            name: spec.name.as_str().into(),
+            next_step: Box::new(tool.tool.script.player(&spec.name, env.clone())),
+            effects: tool.manners.effects.clone(),
+            is_idempotent: tool.manners.is_idempotent,
+            made: AtomicUsize::new(0),
+            env: env.clone(),
+            spec,
+        }
+    }
+
+    /// The next step, and whether the attempt has its effect.
+    fn next(&self) -> (Step, bool) {
+        let step = (self.next_step)();
+        let told = self.effects.get(self.made.fetch_add(1, Ordering::Relaxed)).copied().flatten();
+        let has_effect = told.unwrap_or(matches!(step.then, Then::Answer(_) | Then::Hang));
+        (step, has_effect)
+    }
+}
+
+impl ProcessTool {
+    pub(super) fn new(outside: &Arc<OutsideTool>, process: &Process) -> Self {
+        Self { outside: Arc::clone(outside), process: process.clone() }
+    }
+
+    /// The effect comes at once; the answer takes its time.
+    #[expect(clippy::panic, reason = "the script asks for it")]
+    async fn attempt(&self, arguments: Arc<Value>, context: &ToolContext) -> Result<Value, BoxError> {
+        let (outside, log) = (&*self.outside, &self.process.scene.log);
+        let (Step { delay, then }, has_effect) = outside.next();
+        log.invocations.push(Invocation {
+            tool: Arc::clone(&outside.name),
+            arguments: Arc::clone(&arguments),
+            call_id: context.call_id().into(),
+            attempt: context.attempt(),
+        });
+        let idempotency_key = context.idempotency_key().cloned().unwrap_or_default();
+        if has_effect {
+            let place = self.process.place_of(&idempotency_key);
+            log.ledger.lock().add(&Attempted {
+                tool: &outside.name,
+                arguments: &arguments,
+                idempotency_key: &idempotency_key,
+                call_id: context.call_id(),
+                place: &place,
+                time: outside.env.now(),
+                is_idempotent: outside.is_idempotent,
+            });
+            self.process.pass(CrashPoint::AfterEffect, &place).await;
+        }
+        if !delay.is_zero() {
+            outside.env.until(outside.env.now().saturating_add(delay)).await;
+        }
+        match then {
+            Then::Answer(value) => {
+                let answer = value.unwrap_or_else(|| json!({"echo": &*arguments}));
+                Ok(match outside.is_idempotent {
+                    true => log.ledger.lock().answer(&outside.name, &idempotency_key, answer),
+                    false => answer,
+                })
+            }
+            Then::Fail(failure) => Err(failure.error()),
+            Then::Hang => std::future::pending().await,
+            Then::Panic => panic!("the script of tool {:?} panics", outside.name),
+        }
+    }
+}
+
+impl Tool for ProcessTool {
+    fn spec(&self) -> ToolSpec {
+        self.outside.spec.clone()
+    }
+
+    fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>> {
+        Box::pin(async move { self.attempt(arguments, &context).await })
+    }
+}
