@@ -88,6 +88,12 @@ impl Env {
         Self { ids: Arc::new(ids), ..self }
     }
 
+    /// Replaces where blocking work runs.
+    #[must_use]
+    pub fn with_blocking(self, blocking: impl Blocking + 'static) -> Self {
+        Self { blocking: Arc::new(blocking), ..self }
+    }
+
     /// Lets a world act whenever an event is emitted.
     #[must_use]
     pub fn with_gate(self, gate: impl Gate + 'static) -> Self {

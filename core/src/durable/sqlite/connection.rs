@@ -8,11 +8,12 @@ use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::claim::Spot;
 use super::error::SqliteError;
 use super::fault::{Fault, Outcome};
+use super::group::{self, Group};
 use super::{header, log_file, schema};
 use crate::env::Env;
 
@@ -26,11 +27,11 @@ const STATEMENTS_MAX: usize = 64;
 const NAMES_MAX: u64 = 64;
 
 /// An open file.
-#[derive(Debug)]
 pub(super) struct Shelf {
     pub(super) path: PathBuf,
     env: Env,
     connection: Mutex<Connection>,
+    pub(super) group: Group,
     /// The activations that were found damaged, which are not tried again.
     pub(super) damaged: Mutex<BTreeSet<Spot>>,
 }
@@ -49,7 +50,7 @@ impl Shelf {
         check_content(&connection, &path)?;
         let configured = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
         configured.map_err(|error| Fault::from(error).into_error(&path))?;
-        Ok(Self { path, env, connection: Mutex::new(connection), damaged: Mutex::default() })
+        Ok(Self { path, env, connection: Mutex::new(connection), group: Group::default(), damaged: Mutex::default() })
     }
 
     /// Runs one transaction that writes, all or nothing, at the time that it is given.
@@ -68,17 +69,47 @@ impl Shelf {
         work: impl FnOnce(&Connection, Duration) -> Outcome<T>,
     ) -> Outcome<T> {
         let mut connection = self.connection.lock();
-        if !connection.is_autocommit() {
-            // A failure has left a transaction open that could not be taken back then.
-            connection.execute_batch("ROLLBACK")?;
-        }
-        let transaction = connection.transaction_with_behavior(behavior)?;
-        // Read when nobody else can write any more, so that times follow the order of transactions.
-        let now = self.env.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let value = work(&transaction, now)?;
-        transaction.commit().map_err(Fault::Unsure)?;
+        self.run_on(&mut connection, behavior, work)
+    }
+
+    fn run_on<T>(
+        &self,
+        connection: &mut Connection,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Connection, Duration) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let transaction = begin(connection, behavior)?;
+        let value = work(&transaction, self.now())?;
+        transaction.commit().map_err(|error| Fault::Unsure(error.into()))?;
         Ok(value)
     }
+
+    /// The time, read when nobody else can write any more, so that times follow the order of transactions.
+    fn now(&self) -> Duration {
+        self.env.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+    }
+
+    /// Makes all changes that wait, together; somebody may have made them already.
+    pub(super) fn commit_waiting(&self) {
+        let mut connection = self.connection.lock();
+        let group = self.group.take();
+        if group.len() > 1
+            && let Ok(transaction) = begin(&mut connection, TransactionBehavior::Immediate)
+        {
+            return group::commit(transaction, group, self.now());
+        }
+        for waiting in group {
+            waiting.make(|change| self.run_on(&mut connection, TransactionBehavior::Immediate, change));
+        }
+    }
+}
+
+fn begin(connection: &mut Connection, behavior: TransactionBehavior) -> Outcome<Transaction<'_>> {
+    if !connection.is_autocommit() {
+        // A failure has left a transaction open that could not be taken back then.
+        connection.execute_batch("ROLLBACK")?;
+    }
+    Ok(connection.transaction_with_behavior(behavior)?)
 }
 
 pub(super) fn check_log(path: &Path) -> Result<(), SqliteError> {

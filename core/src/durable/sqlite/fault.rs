@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::ErrorCode;
 
@@ -23,7 +24,7 @@ pub(super) enum Fault {
     /// Before anything could have been committed.
     Sqlite(rusqlite::Error),
     /// Of the commit itself: it may have happened.
-    Unsure(rusqlite::Error),
+    Unsure(Arc<rusqlite::Error>),
     Lost(BlockingError),
 }
 
@@ -46,7 +47,8 @@ impl Fault {
     pub(super) fn is_damage(&self) -> bool {
         match self {
             Self::Damage(..) => true,
-            Self::Sqlite(error) | Self::Unsure(error) => is_corruption(error),
+            Self::Sqlite(error) => is_corruption(error),
+            Self::Unsure(error) => is_corruption(error),
             Self::Refused(_) | Self::Invalid(_) | Self::Lost(_) => false,
         }
     }
@@ -76,10 +78,10 @@ impl Fault {
         let path = path.to_owned();
         match self {
             Self::Damage(place, problem) => SqliteError::Damaged { path, place, problem },
-            Self::Sqlite(error) | Self::Unsure(error) if is_corruption(&error) => {
-                SqliteError::Corrupt { path, source: error.into() }
-            }
-            Self::Sqlite(error) | Self::Unsure(error) => SqliteError::Failed { path, source: error.into() },
+            Self::Sqlite(error) if is_corruption(&error) => SqliteError::Corrupt { path, source: error.into() },
+            Self::Sqlite(error) => SqliteError::Failed { path, source: error.into() },
+            Self::Unsure(error) if is_corruption(&error) => SqliteError::Corrupt { path, source: error.into() },
+            Self::Unsure(error) => SqliteError::Failed { path, source: error.into() },
             Self::Lost(source) => SqliteError::Lost { path, source },
             Self::Refused(refusal) => SqliteError::Failed { path, source: refusal.into() },
             Self::Invalid(error) => SqliteError::Failed { path, source: error.into() },

@@ -24,6 +24,7 @@ mod connection;
 mod error;
 mod event;
 mod fault;
+mod group;
 mod header;
 mod history;
 mod log;

@@ -73,29 +73,41 @@ pub(super) fn append(
     activation: &mut ActivationRow,
     record: &Record,
 ) -> Outcome<()> {
-    let sql = "SELECT text FROM records WHERE workflow = ? AND activation = ? AND key = ?";
-    let place = (activation.workflow, activation.position, &**record.key());
-    let stored = connection.prepare_cached(sql)?.query_row(place, |row| row.get::<_, String>(0)).optional()?;
-    if let Some(text) = stored {
-        let stored = serde_json::from_str::<Record>(&text);
-        if stored.is_ok_and(|stored| stored == *record) {
-            return Ok(());
-        }
-        // Another record, unless it was changed since.
-        load(connection, workflow, activation)?;
-        return Err(Refusal::Conflict.into());
-    }
     let as_size = |stored: i64| usize::try_from(stored).unwrap_or(usize::MAX);
-    check_bounds(as_size(activation.records), as_size(activation.records_bytes), record.bytes())
-        .map_err(|_| Refusal::OverBound)?;
+    let bytes = (as_size(activation.records_bytes), record.bytes());
+    if check_bounds(as_size(activation.records), bytes.0, bytes.1).is_err() {
+        return again(connection, workflow, activation, record)?.ok_or_else(|| Refusal::OverBound.into());
+    }
     // Its form is made of strings and of what was checked when it was made: writing it cannot fail.
     let text = serde_json::to_string(record).map_err(|_| Refusal::Rejected)?;
     let seal = activation.chain.link(&text);
-    let sql = "INSERT INTO records (workflow, activation, key, position, text, seal) VALUES (?, ?, ?, ?, ?, ?)";
-    let values = (place.0, place.1, place.2, activation.records, text, seal);
-    connection.prepare_cached(sql)?.execute(values)?;
+    let sql = "INSERT INTO records (workflow, activation, key, position, text, seal) VALUES (?, ?, ?, ?, ?, ?) \
+               ON CONFLICT DO NOTHING";
+    let values = (activation.workflow, activation.position, &**record.key(), activation.records, text, seal);
+    if connection.prepare_cached(sql)?.execute(values)? == 0 {
+        return again(connection, workflow, activation, record)?.ok_or_else(|| Refusal::Conflict.into());
+    }
     activation.records += 1;
     activation.records_bytes += record.bytes() as i64;
     activation.chain = seal;
     activation.update_records(connection)
+}
+
+/// What to say of a record whose key is stored already; nothing, if it is not.
+fn again(
+    connection: &Connection,
+    workflow: &WorkflowRow,
+    activation: &ActivationRow,
+    record: &Record,
+) -> Outcome<Option<()>> {
+    let sql = "SELECT text FROM records WHERE workflow = ? AND activation = ? AND key = ?";
+    let place = (activation.workflow, activation.position, &**record.key());
+    let stored = connection.prepare_cached(sql)?.query_row(place, |row| row.get::<_, String>(0)).optional()?;
+    let Some(text) = stored else { return Ok(None) };
+    if serde_json::from_str::<Record>(&text).is_ok_and(|stored| stored == *record) {
+        return Ok(Some(()));
+    }
+    // Another record, unless it was changed since.
+    load(connection, workflow, activation)?;
+    Err(Refusal::Conflict.into())
 }

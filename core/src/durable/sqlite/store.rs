@@ -21,7 +21,7 @@ use crate::durable::history::WorkflowHistory;
 use crate::durable::record::Record;
 use crate::durable::rules::{check_event, check_start};
 use crate::durable::store::{Delivery, JournalStore, Started, StoreError};
-use crate::env::Env;
+use crate::env::{BlockingError, Env};
 
 /// A store of journals in one file, which several processes of one machine may use at once. Clones share the file.
 ///
@@ -111,7 +111,13 @@ impl SqliteStore {
         work: impl FnOnce(&Connection, Duration) -> Outcome<()> + Send + 'static,
     ) -> BoxFuture<'s, Commit> {
         Box::pin(async move {
-            match self.on_shelf(move |shelf| shelf.write(work)).await {
+            let joined = self.shelf.group.join(Box::new(work));
+            let committing = |shelf: &Shelf| {
+                shelf.commit_waiting();
+                Ok(())
+            };
+            let lost = self.on_shelf(committing).await;
+            match joined.outcome().unwrap_or_else(|| lost.and(Err(Fault::Lost(BlockingError::Lost)))) {
                 Ok(()) => Commit::Acknowledged,
                 Err(fault) => fault.into_commit(self.path()),
             }

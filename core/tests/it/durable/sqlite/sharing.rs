@@ -1,12 +1,17 @@
 //! Several handles on one file.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::future::{join, join_all};
 use serde_json::json;
+use windtunnel_core::BoxFuture;
 use windtunnel_core::durable::sqlite::SqliteStore;
-use windtunnel_core::durable::{Claimed, Commit, Decision, Fence, JournalStore, Refusal};
-use windtunnel_core::env::Env;
+use windtunnel_core::durable::{Claimed, Commit, Decision, Fence, JournalStore, Refusal, WorkflowHistory};
+use windtunnel_core::env::{Blocking, Env};
 
 use crate::durable::ground::{HandClock, checkpoint, record};
 
@@ -76,4 +81,74 @@ async fn threads_that_open_claim_and_commit_at_once_lose_nothing() {
         assert_eq!(read.outcome(), Some(&Decision::Complete(by)));
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the file, its log, and what handles share");
+}
+
+/// Keeps blocking work until it is let go, so that commits wait for each other.
+#[derive(Clone, Default)]
+struct Held {
+    is_open: Arc<AtomicBool>,
+}
+
+impl Blocking for Held {
+    fn run(&self, work: Box<dyn FnOnce() + Send>) -> BoxFuture<'static, ()> {
+        let (is_open, mut work) = (Arc::clone(&self.is_open), Some(work));
+        Box::pin(poll_fn(move |context| {
+            if !is_open.load(Ordering::Relaxed) {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            work.take().into_iter().for_each(|work| work());
+            Poll::Ready(())
+        }))
+    }
+}
+
+#[tokio::test]
+async fn commits_that_wait_together_are_made_together_and_each_for_itself() {
+    let (folder, clock, held) = (tempfile::tempdir().unwrap(), HandClock::default(), Held::default());
+    let path = folder.path().join("journals.db");
+    held.is_open.store(true, Ordering::Relaxed);
+    let store = SqliteStore::open(&path, clock.env().with_blocking(held.clone())).await.unwrap();
+    for id in ["v", "w"] {
+        store.start(id, "test", checkpoint(1)).await.unwrap();
+    }
+    let (v, w) = (claim(&store).await.unwrap(), claim(&store).await.unwrap());
+    let stale = Fence { attempt: 2, ..v.clone() };
+    assert_eq!(store.commit_record(&v, record("taken", json!(0))).await, Commit::Acknowledged);
+    held.is_open.store(false, Ordering::Relaxed);
+    let (end, let_go) = (Decision::complete(json!(1)).unwrap(), async {
+        for _ in 0..3 {
+            clock.env().pause().await;
+        }
+        held.is_open.store(true, Ordering::Relaxed);
+    });
+    let commits = join_all([
+        store.commit_record(&v, record("a", json!(1))),
+        store.commit_record(&stale, record("b", json!(2))),
+        store.commit_record(&v, record("taken", json!(3))),
+        store.commit_decision(&w, end),
+        store.commit_record(&w, record("late", json!(4))),
+        store.commit_record(&v, record("c", json!(5))),
+    ]);
+    let (commits, ()) = join(commits, let_go).await;
+    let refused = Commit::Refused;
+    assert_eq!(
+        commits,
+        [
+            Commit::Acknowledged,
+            refused(Refusal::NoActivation),
+            refused(Refusal::Conflict),
+            Commit::Acknowledged,
+            refused(Refusal::Closed),
+            Commit::Acknowledged,
+        ]
+    );
+    drop(store);
+    let store = SqliteStore::open(&path, clock.env()).await.unwrap();
+    let keys = |read: &WorkflowHistory| {
+        read.activations[0].records.iter().map(|record| record.key().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&store.read("v").await.unwrap().unwrap()), ["taken", "a", "c"]);
+    let ended = store.read("w").await.unwrap().unwrap();
+    assert!(keys(&ended).is_empty() && ended.outcome().is_some());
 }
