@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::journal::JournalCommand;
 use crate::program::ProgramCommand;
 
 /// Tests the calls of AI agents deterministically: case files run on virtual time, and every failure repeats.
@@ -17,8 +18,8 @@ pub(crate) struct Arguments {
 
 const EXIT_CODES_OF_ALL: &str = "\
 Exit codes:
-  0    every case passed; every program is valid, or came to a value
-  1    a case failed; a program is invalid, or failed
+  0    every case passed; every program is valid, or came to a value; no journal is damaged
+  1    a case failed; a program is invalid, or failed; a journal is damaged
   2    wrong arguments, or a file that cannot be read as what it must be
   130  interrupted: what was known by then is printed
 
@@ -48,6 +49,11 @@ pub(crate) enum Command {
     Program {
         #[command(subcommand)]
         command: ProgramCommand,
+    },
+    /// Show or check the journals of durable workflows in a file
+    Journal {
+        #[command(subcommand)]
+        command: JournalCommand,
     },
     /// Print the JSON Schema of programs, for models and editors
     Schema(SchemaOptions),
@@ -85,7 +91,7 @@ pub(crate) struct RunOptions {
     pub(crate) format: Format,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ReplayOptions {
     /// A case file (.json, .jsonl, .toml)
     #[arg(value_name = "FILE")]
@@ -96,6 +102,9 @@ pub(crate) struct ReplayOptions {
     /// The case with this id, where the file holds several
     #[arg(long, value_name = "ID")]
     pub(crate) case: Option<String>,
+    /// Keep the journal of a case of kind operations or agent in this file, which must not be there yet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<String>,
     /// How to print: for people, or a JSON object for each event and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

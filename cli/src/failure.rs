@@ -1,8 +1,10 @@
 //! Why a command could not do what it was asked.
 
+use std::error::Error;
 use std::io;
 
-use windtunnel_sim::case::LoadError;
+use windtunnel_core::durable::sqlite::SqliteError;
+use windtunnel_sim::case::{JournalError, LoadError};
 
 /// A command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,12 @@ pub(crate) enum Failure {
     /// The case or the tool that was asked for is not there, or was not said.
     #[error("{0}")]
     Selection(String),
+    /// A file does not hold journals, or cannot be read.
+    #[error("{}", with_causes(.0))]
+    Journal(#[from] SqliteError),
+    /// The journal of a run cannot be kept.
+    #[error("{}", with_causes(.0))]
+    Kept(#[from] JournalError),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
@@ -41,4 +49,15 @@ pub(crate) enum Failure {
     /// A worker is gone.
     #[error("a worker thread was lost; this is a defect of windtunnel")]
     Lost,
+}
+
+/// The error, and on lines of their own what caused it.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &format!("\ncause: {error}");
+        cause = error.source();
+    }
+    text
 }

@@ -1,6 +1,6 @@
 //! The command `windtunnel`.
 //!
-//! [`arguments`] says what can be asked; [`check`], [`run`], [`replay`], [`program`] and [`schema`] do it, each writing to
+//! [`arguments`] says what can be asked; [`check`], [`run`], [`replay`], [`program`], [`journal`] and [`schema`] do it, each writing to
 //! what it is given.
 
 mod arguments;
@@ -8,6 +8,7 @@ mod branches;
 mod check;
 mod failure;
 mod interrupt;
+mod journal;
 mod output;
 mod pool;
 mod printable;
@@ -59,6 +60,7 @@ fn perform(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Run(options) => run::run(options, &interrupt, style, &mut out),
         Command::Replay(options) => replay::replay(options, &interrupt, style, &mut out),
         Command::Program { command } => program::perform(command, &interrupt, style, &mut out),
+        Command::Journal { command } => journal::perform(command, &interrupt, style, &mut out),
         Command::Schema(options) => schema::schema(options, &mut out).map(|()| Status::Passed).map_err(Failure::from),
     }?;
     out.flush()?;

@@ -26,10 +26,14 @@ pub(crate) fn replay(
     style: Style,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
-    let (file, id, seed) = (options.file.clone(), options.case.clone(), options.seed);
+    let ReplayOptions { file, seed, case, journal, .. } = options.clone();
     let replayed = pool::interruptible(interrupt, move || {
-        let case = selection::case(&file, id.as_deref())?;
-        let run = case.run(seed.unwrap_or(case.seed()));
+        let case = selection::case(&file, case.as_deref())?;
+        let seed = seed.unwrap_or(case.seed());
+        let run = match journal {
+            Some(journal) => case.run_with_journal(seed, journal)?,
+            None => case.run(seed),
+        };
         let verdict = case.judge(&run);
         Ok::<_, Failure>((case, run, verdict))
     })?;

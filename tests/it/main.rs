@@ -3,5 +3,6 @@
 
 mod agents;
 mod conformance;
+mod journals;
 mod readme;
 mod tidy;

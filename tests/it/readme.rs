@@ -40,11 +40,11 @@ fn the_test_of_the_readme_finds_its_bug() {
     seed 1 fails: the scenario panicked: assertion `left == right` failed: paid more than once
       left: 2
      right: 1
-       0.000000000  run-1/call-1       tool.started       tool=pay
-       0.000000000  run-1/call-1       tool.attempt       tool=pay attempt=1
-       1.000000000  run-1/call-1       tool.retry         tool=pay attempt=1 cause=timeout delay_s=0.5668658508573724
-       1.566865851  run-1/call-1       tool.attempt       tool=pay attempt=2
-       2.393865851  run-1/call-1       tool.finished      tool=pay status=ok attempts=2 cached=false duration_s=2.393865851
+       0.000000000  run-1/call-1       tool.started          tool=pay
+       0.000000000  run-1/call-1       tool.attempt          tool=pay attempt=1
+       1.000000000  run-1/call-1       tool.retry            tool=pay attempt=1 cause=timeout delay_s=0.5668658508573724
+       1.566865851  run-1/call-1       tool.attempt          tool=pay attempt=2
+       2.393865851  run-1/call-1       tool.finished         tool=pay status=ok attempts=2 cached=false duration_s=2.393865851
     repeat it: WINDTUNNEL_SEED=1 cargo test readme::the_test_of_the_readme_finds_its_bug
     ");
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();

@@ -82,8 +82,8 @@ fn check_activation(
         attempt: activation.attempts,
     };
     for key in keys(round) {
-        let record = activation.records.iter().find(|record| **record.key() == *key).unwrap();
-        let answer = record.output().as_u64().unwrap();
+        let committed = activation.records.iter().find(|committed| **committed.record.key() == *key).unwrap();
+        let answer = committed.record.output().as_u64().unwrap();
         let happened = &effects[&*fence.idempotency_key(&key)];
         // Numbers are never given again, so a higher one would be of a call after the commit.
         assert_eq!(happened.last(), Some(&answer), "{key} ran again after it was committed: {happened:?}");
@@ -98,8 +98,12 @@ fn check_released(lines: &[Line], histories: &[WorkflowHistory]) -> usize {
         let Line::Released { workflow_id, activation_id, operation, answer } = line else { continue };
         let history = histories.iter().find(|history| *history.workflow_id == **workflow_id).unwrap();
         let activation = history.activation(activation_id).unwrap();
-        let record = activation.records.iter().find(|record| **record.key() == **operation).unwrap();
-        assert_eq!(record.output().as_u64(), Some(*answer), "{operation} was acknowledged with another result");
+        let committed = activation.records.iter().find(|committed| **committed.record.key() == **operation).unwrap();
+        assert_eq!(
+            committed.record.output().as_u64(),
+            Some(*answer),
+            "{operation} was acknowledged with another result"
+        );
         released += 1;
     }
     released

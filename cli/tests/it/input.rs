@@ -30,6 +30,7 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
       run      Run the cases of a file over many seeds and sum up
       replay   Run one case with one seed and print what happened, event by event
       program  Check, show or evaluate one program: a tree of tool calls as JSON
+      journal  Show or check the journals of durable workflows in a file
       schema   Print the JSON Schema of programs, for models and editors
       help     Print this message or the help of the given subcommand(s)
 
@@ -38,8 +39,8 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
       -V, --version  Print version
 
     Exit codes:
-      0    every case passed; every program is valid, or came to a value
-      1    a case failed; a program is invalid, or failed
+      0    every case passed; every program is valid, or came to a value; no journal is damaged
+      1    a case failed; a program is invalid, or failed; a journal is damaged
       2    wrong arguments, or a file that cannot be read as what it must be
       130  interrupted: what was known by then is printed
 
@@ -115,6 +116,7 @@ fn help_of_replay() {
     Options:
           --seed <N>         The seed [default: the one in the file, or 0]
           --case <ID>        The case with this id, where the file holds several
+          --journal <FILE>   Keep the journal of a case of kind operations or agent in this file, which must not be there yet
           --format <FORMAT>  How to print: for people, or a JSON object for each event and one for the summary [default: text] [possible values: text, json]
       -h, --help             Print help
 

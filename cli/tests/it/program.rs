@@ -191,12 +191,12 @@ fn a_replay_shows_the_events_the_result_and_what_was_used() {
     let ended = folder.run(&["replay", "branches.toml", "--seed", "1"]);
     assert_snapshot!(ended.out, @r#"
     two branches with seed 1
-       0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=fetch path=$.body[0] attempt=1 parent=program-1
-       0.000000000  run-1/program-1-2  program.call       tool=negate path=$.body[1] attempt=1 parent=program-1
-       0.000000000  run-1/program-1-2  program.answer     tool=negate attempt=1 status=error error=tool-execution duration_s=0.0 parent=program-1
-       0.018223419  run-1/program-1-1  program.answer     tool=fetch attempt=1 status=ok duration_s=0.018223419 parent=program-1
-       0.018223419  run-1/program-1    program.finished   status=ok nodes=5 tool_calls=2 duration_s=0.018223419
+       0.000000000  run-1/program-1    program.started       program="" version=2.0
+       0.000000000  run-1/program-1-1  program.call          tool=fetch path=$.body[0] attempt=1 parent=program-1
+       0.000000000  run-1/program-1-2  program.call          tool=negate path=$.body[1] attempt=1 parent=program-1
+       0.000000000  run-1/program-1-2  program.answer        tool=negate attempt=1 status=error error=tool-execution duration_s=0.0 parent=program-1
+       0.018223419  run-1/program-1-1  program.answer        tool=fetch attempt=1 status=ok duration_s=0.018223419 parent=program-1
+       0.018223419  run-1/program-1    program.finished      status=ok nodes=5 tool_calls=2 duration_s=0.018223419
 
     branches[0]: ok {"key":"x","found":true}
     branches[1]: FAILED tool-execution: tool "negate": no stock
@@ -226,10 +226,10 @@ fn a_replay_shows_an_error_or_that_there_is_no_end() {
     assert_eq!(fails.code, Some(0));
     assert_snapshot!(fails.out, @r#"
     case-1 with seed 0
-       0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=a path=$.body[0] attempt=1 parent=program-1
-       0.000000000  run-1/program-1-1  program.answer     tool=a attempt=1 status=error error=timeout duration_s=0.0 parent=program-1
-       0.000000000  run-1/program-1    program.finished   status=error error=timeout nodes=2 tool_calls=1 duration_s=0.0
+       0.000000000  run-1/program-1    program.started       program="" version=2.0
+       0.000000000  run-1/program-1-1  program.call          tool=a path=$.body[0] attempt=1 parent=program-1
+       0.000000000  run-1/program-1-1  program.answer        tool=a attempt=1 status=error error=timeout duration_s=0.0 parent=program-1
+       0.000000000  run-1/program-1    program.finished      status=error error=timeout nodes=2 tool_calls=1 duration_s=0.0
 
     result: timeout: tool "a": it ran out of time
     used: 2 nodes, 1 tool calls, depth 2, call depth 0, 1 at once
@@ -240,9 +240,9 @@ fn a_replay_shows_an_error_or_that_there_is_no_end() {
     assert_eq!(hangs.code, Some(1));
     assert_snapshot!(hangs.out, @r#"
     case-1 with seed 0
-       0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=a path=$.body[0] attempt=1 parent=program-1
-    31536000.000000000  run-1/program-1    program.finished   status=cancelled nodes=2 tool_calls=1 duration_s=31536000.0
+       0.000000000  run-1/program-1    program.started       program="" version=2.0
+       0.000000000  run-1/program-1-1  program.call          tool=a path=$.body[0] attempt=1 parent=program-1
+    31536000.000000000  run-1/program-1    program.finished      status=cancelled nodes=2 tool_calls=1 duration_s=31536000.0
 
     result: none, the program did not finish
     3 events in 31536000.000000000 s of virtual time, digest a58115c90db6f80829c52b505de3c4f6f20c419440cb8995a88474a9ba808629

@@ -151,16 +151,16 @@ fn retries_wait_in_virtual_time() {
     let ended = run("program_run_retry", &single("flaky"), &[&retry[..], &["--trace"]].concat());
     assert_eq!((ended.code, &*ended.err), (Some(0), ""));
     assert_snapshot!(ended.out, @r#"
-       0.000000000  run-1/program-1    program.started    program="" version=2.0
-       0.000000000  run-1/program-1-1  program.call       tool=flaky path=$.body[0] attempt=1 parent=program-1
-       0.200000000  run-1/program-1-1  program.answer     tool=flaky attempt=1 status=error error=tool-execution duration_s=0.2 parent=program-1
-       0.200000000  run-1/program-1-1  program.retry      tool=flaky attempt=1 cause=tool-execution delay_s=1.5 parent=program-1
-       1.700000000  run-1/program-1-1  program.call       tool=flaky path=$.body[0] attempt=2 parent=program-1
-       1.900000000  run-1/program-1-1  program.answer     tool=flaky attempt=2 status=error error=timeout duration_s=0.2 parent=program-1
-       1.900000000  run-1/program-1-1  program.retry      tool=flaky attempt=2 cause=timeout delay_s=1.5 parent=program-1
-       3.400000000  run-1/program-1-1  program.call       tool=flaky path=$.body[0] attempt=3 parent=program-1
-       3.600000000  run-1/program-1-1  program.answer     tool=flaky attempt=3 status=ok duration_s=0.2 parent=program-1
-       3.600000000  run-1/program-1    program.finished   status=ok nodes=2 tool_calls=3 duration_s=3.6
+       0.000000000  run-1/program-1    program.started       program="" version=2.0
+       0.000000000  run-1/program-1-1  program.call          tool=flaky path=$.body[0] attempt=1 parent=program-1
+       0.200000000  run-1/program-1-1  program.answer        tool=flaky attempt=1 status=error error=tool-execution duration_s=0.2 parent=program-1
+       0.200000000  run-1/program-1-1  program.retry         tool=flaky attempt=1 cause=tool-execution delay_s=1.5 parent=program-1
+       1.700000000  run-1/program-1-1  program.call          tool=flaky path=$.body[0] attempt=2 parent=program-1
+       1.900000000  run-1/program-1-1  program.answer        tool=flaky attempt=2 status=error error=timeout duration_s=0.2 parent=program-1
+       1.900000000  run-1/program-1-1  program.retry         tool=flaky attempt=2 cause=timeout delay_s=1.5 parent=program-1
+       3.400000000  run-1/program-1-1  program.call          tool=flaky path=$.body[0] attempt=3 parent=program-1
+       3.600000000  run-1/program-1-1  program.answer        tool=flaky attempt=3 status=ok duration_s=0.2 parent=program-1
+       3.600000000  run-1/program-1    program.finished      status=ok nodes=2 tool_calls=3 duration_s=3.6
 
     "pong"
     used: 2 nodes, 3 tool calls, depth 2, call depth 0, 1 at once

@@ -24,18 +24,18 @@ fn every_event_is_a_line() {
     assert_snapshot!(ended.out, @r#"
     pay with seed 3
        0.000000000  run-1              run.started
-       0.000000000  run-1/call-1       tool.started       tool=pay
-       0.000000000  run-1/call-1       approval.requested tool=pay approval_id=approval-1
-       0.000000000  run-1/call-1       approval.decided   tool=pay approval_id=approval-1 approved=true edited=true
-       0.000000000  run-1/call-1       tool.attempt       tool=pay attempt=1
-       2.000000000  run-1/call-1       tool.retry         tool=pay attempt=1 cause=timeout delay_s=0.6005503550567317
-       2.600550355  run-1/call-1       tool.attempt       tool=pay attempt=2
-       2.721050355  run-1/call-1       tool.finished      tool=pay status=ok attempts=2 cached=false duration_s=2.721050355
-       2.771050355  run-1/call-2       tool.started       tool=pay
-       2.771050355  run-1/call-2       approval.requested tool=pay approval_id=approval-2
-       2.771050355  run-1/call-2       tool.pending       tool=pay approval_id=approval-2
-       2.771050355  run-1/call-3       tool.started       tool=pay
-       2.771050355  run-1/call-3       tool.finished      tool=pay status=error error=tool-args-invalid attempts=0 cached=false duration_s=0.0
+       0.000000000  run-1/call-1       tool.started          tool=pay
+       0.000000000  run-1/call-1       approval.requested    tool=pay approval_id=approval-1
+       0.000000000  run-1/call-1       approval.decided      tool=pay approval_id=approval-1 approved=true edited=true
+       0.000000000  run-1/call-1       tool.attempt          tool=pay attempt=1
+       2.000000000  run-1/call-1       tool.retry            tool=pay attempt=1 cause=timeout delay_s=0.6005503550567317
+       2.600550355  run-1/call-1       tool.attempt          tool=pay attempt=2
+       2.721050355  run-1/call-1       tool.finished         tool=pay status=ok attempts=2 cached=false duration_s=2.721050355
+       2.771050355  run-1/call-2       tool.started          tool=pay
+       2.771050355  run-1/call-2       approval.requested    tool=pay approval_id=approval-2
+       2.771050355  run-1/call-2       tool.pending          tool=pay approval_id=approval-2
+       2.771050355  run-1/call-3       tool.started          tool=pay
+       2.771050355  run-1/call-3       tool.finished         tool=pay status=error error=tool-args-invalid attempts=0 cached=false duration_s=0.0
        2.771050355  run-1              run.finished
 
     results[0]: pay at 2.721050355 s, 2 attempts: ok {"echo":{"to":"Ada"}}
@@ -73,8 +73,8 @@ fn a_case_that_comes_to_no_end_shows_what_there_was() {
     assert_snapshot!(ended.out, @"
     case-1 with seed 0
        0.000000000  run-1              run.started
-       0.000000000  run-1/call-1       tool.started       tool=a
-       0.000000000  run-1/call-1       tool.attempt       tool=a attempt=1
+       0.000000000  run-1/call-1       tool.started          tool=a
+       0.000000000  run-1/call-1       tool.attempt          tool=a attempt=1
     31536000.000000000  run-1              run.finished
 
     results[0]: none, the call did not finish

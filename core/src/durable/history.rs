@@ -21,6 +21,17 @@ pub struct WorkflowHistory {
     pub activations: Vec<ActivationHistory>,
 }
 
+/// A record, and who committed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommittedRecord {
+    /// The record.
+    pub record: Arc<Record>,
+    /// The attempt that made the call and committed it. Every later one is given the record instead. 0 for a record that was
+    /// put there by no attempt, as [`MemoryStore::seed`](super::MemoryStore::seed) does.
+    pub attempt: u64,
+}
+
 /// An activation with all that is committed of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +47,7 @@ pub struct ActivationHistory {
     /// How many attempts said that they failed.
     pub failures: u32,
     /// Its records, in the order of their commits.
-    pub records: Vec<Arc<Record>>,
+    pub records: Vec<CommittedRecord>,
     /// How it ended, and the attempt that committed that.
     pub decision: Option<(Decision, u64)>,
 }

@@ -65,7 +65,7 @@ pub use decision::Decision;
 pub use difference::BindingDifference;
 pub use error::{Cause, DurableError, ErrorKind};
 pub use frozen::JsonFlaw;
-pub use history::{ActivationHistory, WorkflowHistory};
+pub use history::{ActivationHistory, CommittedRecord, WorkflowHistory};
 pub use journal::{Answer, Journal};
 pub use limits::{
     CALLABLE_BYTES_MAX, DEPTH_MAX, EVENT_BYTES_MAX, JOURNAL_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,

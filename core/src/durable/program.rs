@@ -91,7 +91,7 @@ impl WorkflowContext {
     /// worker.start("p", "plan", "start", &call).await?;
     /// worker.run_until_idle().await?;
     /// let history = store.read("p").await?.ok_or("it was started")?;
-    /// assert_eq!(&**history.activations[0].records[0].key(), "tool:plan:1.1/1");
+    /// assert_eq!(&**history.activations[0].records[0].record.key(), "tool:plan:1.1/1");
     /// # Ok(())
     /// # }
     /// ```

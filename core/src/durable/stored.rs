@@ -153,7 +153,7 @@ mod tests {
     use super::super::binding::{Binding, OperationKind};
     use super::super::claim::{Claim, Claimed, Fence, Wake};
     use super::super::commit::{Commit, Refusal};
-    use super::super::history::{ActivationHistory, WorkflowHistory};
+    use super::super::history::{ActivationHistory, CommittedRecord, WorkflowHistory};
     use super::*;
 
     fn again<T: Serialize + DeserializeOwned>(value: &T) -> T {
@@ -239,7 +239,7 @@ mod tests {
             wake: Some(Wake::Timer { key: "k".into() }),
             attempts: 2,
             failures: 1,
-            records: vec![record().into()],
+            records: vec![CommittedRecord { record: record().into(), attempt: 2 }],
             decision,
         };
         let history = WorkflowHistory {

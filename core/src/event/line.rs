@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::Event;
 
+/// As wide as the longest name of an event, `activation.reconciled`.
+const NAME_WIDTH: usize = 21;
+
 /// When, whose, what, and its data: `0.500000000  run-1/call-1  tool.attempt  tool=search attempt=2`, in columns.
 impl fmt::Display for Event {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,7 +22,7 @@ impl fmt::Display for Event {
         write!(formatter, "{time:>14}  {whose:<18} {}", self.kind.name())?;
         let data = self.data();
         if !data.is_empty() || self.parent_id.is_some() {
-            write!(formatter, "{:1$}", "", 18_usize.saturating_sub(self.kind.name().len()))?;
+            write!(formatter, "{:1$}", "", NAME_WIDTH.saturating_sub(self.kind.name().len()))?;
         }
         for (name, value) in &data {
             write!(formatter, " {name}={}", Plain(value))?;
@@ -67,8 +70,10 @@ mod tests {
         let retry = EventKind::ToolRetry { tool: "a \nb".into(), attempt: 1, cause: "foreign", delay_s: 0.5 };
         assert_eq!(
             event(Some("call-1"), retry).to_string(),
-            r#"   0.001500000  run-1/call-1       tool.retry         tool="a \nb" attempt=1 cause=foreign delay_s=0.5 parent=call-9"#
+            r#"   0.001500000  run-1/call-1       tool.retry            tool="a \nb" attempt=1 cause=foreign delay_s=0.5 parent=call-9"#
         );
+        let longest = EventKind::ActivationReconciled { workflow: "w".into(), attempt: 1, status: "decided" };
+        assert_eq!(longest.name().len(), NAME_WIDTH);
         assert_eq!(event(None, EventKind::RunStarted {}).to_string(), "   0.001500000  run-1              run.started");
     }
 }

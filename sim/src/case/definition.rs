@@ -8,6 +8,7 @@ use windtunnel_fixtures::difference::Difference;
 use super::always::Assertion;
 use super::error::Place;
 use super::run::CaseRun;
+use super::store::Keeping;
 use crate::Divergence;
 
 /// A case: tools, what is done with them, and what must come out.
@@ -56,6 +57,11 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
 
     /// Runs the case with a seed, on virtual time.
     fn run(&self, seed: u64) -> CaseRun;
+
+    /// The same with the journal kept there; nothing, if there is no journal.
+    fn run_keeping(&self, _seed: u64, _keeping: &Keeping) -> Option<CaseRun> {
+        None
+    }
 
     /// How a run differs from what must come out.
     fn differences(&self, run: &CaseRun) -> Vec<Difference>;

@@ -12,11 +12,14 @@ mod build;
 mod calls;
 mod definition;
 mod error;
+#[cfg(feature = "sqlite")]
+mod journal;
 mod load;
 mod operations;
 mod program;
 mod run;
 mod script;
+mod store;
 mod suggestion;
 mod text;
 mod typed;
@@ -29,6 +32,8 @@ pub use always::{AssertionOutcome, Offence};
 pub use calls::{CallsOutcome, FinishedCall};
 pub use definition::Case;
 pub use error::{LoadError, Place};
+#[cfg(feature = "sqlite")]
+pub use journal::JournalError;
 pub use operations::{FinishedOperation, OperationsOutcome};
 pub use program::{ProgramOffence, ProgramOutcome, Tools};
 pub use run::{CaseOutcome, CaseRun};

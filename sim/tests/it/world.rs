@@ -55,15 +55,15 @@ fn what_does_not_follow_from_the_seed_is_shown_with_its_neighbours() {
     let divergence = World::new(7).check_determinism(leaky).unwrap_err();
     insta::assert_snapshot!(divergence.to_string(), @"
     two runs of seed 7 differ at event 7:
-         0.512113117  run-1/call-1       tool.retry         tool=search attempt=2 cause=retryable delay_s=1.1552239173702707
-         1.667337034  run-1/call-1       tool.attempt       tool=search attempt=3
-         1.667337034  run-1/call-1       tool.finished      tool=search status=ok attempts=3 cached=false duration_s=1.667337034
-    -    1.667337034  run-2/call-2       tool.started       tool=search
-    -    1.667337034  run-2/call-2       tool.attempt       tool=search attempt=1
-    -    1.667337034  run-2/call-2       tool.retry         tool=search attempt=1 cause=foreign delay_s=0.5010909540714681
-    +    1.668337034  run-2/call-2       tool.started       tool=search
-    +    1.668337034  run-2/call-2       tool.attempt       tool=search attempt=1
-    +    1.668337034  run-2/call-2       tool.retry         tool=search attempt=1 cause=foreign delay_s=0.5010909540714681
+         0.512113117  run-1/call-1       tool.retry            tool=search attempt=2 cause=retryable delay_s=1.1552239173702707
+         1.667337034  run-1/call-1       tool.attempt          tool=search attempt=3
+         1.667337034  run-1/call-1       tool.finished         tool=search status=ok attempts=3 cached=false duration_s=1.667337034
+    -    1.667337034  run-2/call-2       tool.started          tool=search
+    -    1.667337034  run-2/call-2       tool.attempt          tool=search attempt=1
+    -    1.667337034  run-2/call-2       tool.retry            tool=search attempt=1 cause=foreign delay_s=0.5010909540714681
+    +    1.668337034  run-2/call-2       tool.started          tool=search
+    +    1.668337034  run-2/call-2       tool.attempt          tool=search attempt=1
+    +    1.668337034  run-2/call-2       tool.retry            tool=search attempt=1 cause=foreign delay_s=0.5010909540714681
     - ended after 3.411339993s
     + ended after 3.412339993s
     ");
@@ -159,13 +159,13 @@ fn exploring_stops_at_the_first_seed_that_fails_and_tells_its_story() {
     .unwrap_err();
     insta::assert_snapshot!(failing, @"
     seed 5 fails: the scenario panicked: seed too large
-       0.000000000  run-1/call-1       tool.started       tool=search
-       0.000000000  run-1/call-1       tool.attempt       tool=search attempt=1
-       0.000000000  run-1/call-1       tool.retry         tool=search attempt=1 cause=foreign delay_s=0.5696660002536593
-       0.569666000  run-1/call-1       tool.attempt       tool=search attempt=2
-       0.569666000  run-1/call-1       tool.retry         tool=search attempt=2 cause=retryable delay_s=1.225245278710473
-       1.794911279  run-1/call-1       tool.attempt       tool=search attempt=3
-       1.794911279  run-1/call-1       tool.finished      tool=search status=ok attempts=3 cached=false duration_s=1.794911279
+       0.000000000  run-1/call-1       tool.started          tool=search
+       0.000000000  run-1/call-1       tool.attempt          tool=search attempt=1
+       0.000000000  run-1/call-1       tool.retry            tool=search attempt=1 cause=foreign delay_s=0.5696660002536593
+       0.569666000  run-1/call-1       tool.attempt          tool=search attempt=2
+       0.569666000  run-1/call-1       tool.retry            tool=search attempt=2 cause=retryable delay_s=1.225245278710473
+       1.794911279  run-1/call-1       tool.attempt          tool=search attempt=3
+       1.794911279  run-1/call-1       tool.finished         tool=search status=ok attempts=3 cached=false duration_s=1.794911279
     repeat it: WINDTUNNEL_SEED=5 cargo test world::exploring_stops_at_the_first_seed_that_fails_and_tells_its_story
     ");
 }

@@ -11,7 +11,7 @@ use super::super::claim::{Claim, Fence, Wake};
 use super::super::commit::Refusal;
 use super::super::decision::Decision;
 use super::super::error::DurableError;
-use super::super::history::{ActivationHistory, WorkflowHistory};
+use super::super::history::{ActivationHistory, CommittedRecord, WorkflowHistory};
 use super::super::journal::Journal;
 use super::super::record::Record;
 use super::super::rules::{Arrival, Begins, Expectation, activation_id, check_fence, decided_again, is_same};
@@ -34,6 +34,8 @@ struct StoredActivation {
     checkpoint: Checkpoint,
     begins: Begins,
     journal: Journal,
+    /// The attempts that committed its records; 0 for what none did.
+    committed_by: Vec<u64>,
     attempt: u64,
     failures: u32,
     /// The last attempt that is counted there.
@@ -72,6 +74,7 @@ impl StoredWorkflow {
             checkpoint,
             begins,
             journal: Journal::new(),
+            committed_by: Vec::new(),
             attempt: 0,
             failures: 0,
             failed: 0,
@@ -141,7 +144,7 @@ impl StoredWorkflow {
         match open.journal.get(record.key()) {
             Some(stored) if *stored == record => Ok(()),
             Some(_) => Err(Refusal::Conflict),
-            None => open.journal.push(record).map_err(|_: DurableError| Refusal::OverBound),
+            None => open.push(record, fence.attempt).map_err(|_: DurableError| Refusal::OverBound),
         }
     }
 
@@ -199,7 +202,7 @@ impl StoredWorkflow {
             },
             attempts: stored.attempt,
             failures: stored.failures,
-            records: stored.journal.records().to_vec(),
+            records: stored.records(),
             decision: stored.decision.clone(),
         };
         WorkflowHistory {
@@ -212,6 +215,19 @@ impl StoredWorkflow {
     /// Puts records where the first attempt finds them.
     pub(super) fn seed(&mut self, records: impl IntoIterator<Item = Arc<Record>>) -> Result<(), DurableError> {
         let Some(open) = self.activations.last_mut() else { return Ok(()) };
-        records.into_iter().try_for_each(|record| open.journal.push(record))
+        records.into_iter().try_for_each(|record| open.push(record, 0))
+    }
+}
+
+impl StoredActivation {
+    fn push(&mut self, record: Arc<Record>, attempt: u64) -> Result<(), DurableError> {
+        self.journal.push(record)?;
+        self.committed_by.push(attempt);
+        Ok(())
+    }
+
+    fn records(&self) -> Vec<CommittedRecord> {
+        let records = self.journal.records().iter().zip(&self.committed_by);
+        records.map(|(record, attempt)| CommittedRecord { record: Arc::clone(record), attempt: *attempt }).collect()
     }
 }

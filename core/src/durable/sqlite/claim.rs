@@ -107,7 +107,7 @@ fn take_of(
     let (checkpoint, wake) = history::beginning(connection, workflow, &row)?;
     let wake =
         wake.ok_or_else(|| ActivationRow::damage(workflow, position, "it waits for no event, and is not due"))?;
-    let records = records::load(connection, workflow, &row)?.records().to_vec();
+    let records = records::load(connection, workflow, &row)?.journal.records().to_vec();
     row.attempts += 1;
     row.lease_until_ns = Some(nanoseconds(now.saturating_add(lease)));
     row.update(connection)?;

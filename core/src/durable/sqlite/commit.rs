@@ -81,7 +81,15 @@ pub(super) fn retry(connection: &Connection, fence: &Fence, due: Duration, is_fa
 
 pub(super) fn record(connection: &Connection, fence: &Fence, record: &Record) -> Outcome<()> {
     let (workflow, mut activation) = fenced_open(connection, fence)?;
-    records::append(connection, &workflow, &mut activation, record)
+    let attempt = activation.attempts;
+    records::append(connection, &workflow, &mut activation, attempt, record)
+}
+
+/// Puts a record where the next attempt finds it.
+pub(super) fn seed(connection: &Connection, workflow_id: &str, record: &Record) -> Outcome<()> {
+    let Some(workflow) = WorkflowRow::find(connection, workflow_id)? else { return Ok(()) };
+    let mut activation = ActivationRow::last(connection, &workflow)?;
+    records::append(connection, &workflow, &mut activation, 0, record)
 }
 
 pub(super) fn decision(connection: &Connection, fence: &Fence, decision: &Decision, now: Duration) -> Outcome<()> {

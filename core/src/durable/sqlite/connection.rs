@@ -14,6 +14,7 @@ use super::claim::Spot;
 use super::error::SqliteError;
 use super::fault::{Fault, Outcome};
 use super::group::{self, Group};
+use super::held::HeldFile;
 use super::{header, log_file, schema};
 use crate::env::Env;
 
@@ -26,6 +27,17 @@ const STATEMENTS_MAX: usize = 64;
 /// How many names are tried for a file that is being made.
 const NAMES_MAX: u64 = 64;
 
+/// Whether a file is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It must be there.
+    Existing,
+    /// It is made if it is absent.
+    Any,
+    /// It must not be there.
+    New,
+}
+
 /// An open file.
 pub(super) struct Shelf {
     pub(super) path: PathBuf,
@@ -34,23 +46,38 @@ pub(super) struct Shelf {
     pub(super) group: Group,
     /// The activations that were found damaged, which are not tried again.
     pub(super) damaged: Mutex<BTreeSet<Spot>>,
+    /// Let go after the connection.
+    _held: HeldFile,
 }
 
 impl Shelf {
-    /// Opens a file, which is made if it is absent and `is_created`.
-    pub(super) fn open(path: PathBuf, env: Env, is_created: bool) -> Result<Self, SqliteError> {
-        if !header::check(&path)? {
-            if !is_created {
-                return Err(SqliteError::Absent { path });
-            }
-            create(&path, env.random_u64("durable/sqlite"))?;
+    /// Opens a file.
+    pub(super) fn open(path: PathBuf, env: Env, opening: Opening) -> Result<Self, SqliteError> {
+        if opening == Opening::New && path.symlink_metadata().is_ok() {
+            return Err(SqliteError::Exists { path });
         }
+        let mut held = header::check(&path)?;
+        if held.is_none() && opening != Opening::Existing {
+            let is_first = create(&path, env.random_u64("durable/sqlite"))?;
+            if opening == Opening::New && !is_first {
+                return Err(SqliteError::Exists { path });
+            }
+            held = header::check(&path)?;
+        }
+        let Some(held) = held else { return Err(SqliteError::Absent { path }) };
         check_log(&path)?;
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|fault| fault.into_error(&path))?;
         check_content(&connection, &path)?;
         let configured = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
         configured.map_err(|error| Fault::from(error).into_error(&path))?;
-        Ok(Self { path, env, connection: Mutex::new(connection), group: Group::default(), damaged: Mutex::default() })
+        Ok(Self {
+            path,
+            env,
+            connection: Mutex::new(connection),
+            group: Group::default(),
+            damaged: Mutex::default(),
+            _held: held,
+        })
     }
 
     /// Runs one transaction that writes, all or nothing, at the time that it is given.
@@ -144,16 +171,16 @@ pub(super) fn check_content(connection: &Connection, path: &Path) -> Result<(), 
 }
 
 /// Makes the file under another name, and gives it its own when it is whole: so nobody ever sees it half made, and of
-/// several that make it at once one is first.
-fn create(path: &Path, nonce: u64) -> Result<(), SqliteError> {
+/// several that make it at once one is first. Says whether this one was.
+fn create(path: &Path, nonce: u64) -> Result<bool, SqliteError> {
     let io = |source| SqliteError::Io { path: path.to_owned(), source };
     let unfinished = reserve(path, nonce).map_err(io)?;
     let made = fill(&unfinished).map_err(|fault| fault.into_error(path)).and_then(|()| {
         let named = match fs::hard_link(&unfinished, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            named => named,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            named => named.map(|()| true),
         };
-        named.and_then(|()| sync_folder(path)).map_err(io)
+        named.and_then(|is_first| sync_folder(path).map(|()| is_first)).map_err(io)
     });
     // What is left of it does no harm.
     let _removed = fs::remove_file(&unfinished);
@@ -206,7 +233,7 @@ mod tests {
     use crate::durable::commit::Commit;
 
     fn shelf(folder: &tempfile::TempDir) -> Shelf {
-        Shelf::open(folder.path().join("journals.db"), Env::system(), true).unwrap()
+        Shelf::open(folder.path().join("journals.db"), Env::system(), Opening::Any).unwrap()
     }
 
     fn start(shelf: &Shelf, id: &str) -> Outcome<()> {

@@ -20,6 +20,12 @@ pub enum SqliteError {
         /// The file.
         path: PathBuf,
     },
+    /// There is such a file, and a new one was to be made. It is not changed.
+    #[error("{} exists; nothing was changed, give another path or move it away", .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file holds something else. It is not changed.
     #[error("{} holds no journals of this toolkit ({problem}); nothing was changed, give another path", .path.display())]
     Foreign {

@@ -1,10 +1,10 @@
 //! The first bytes of a file, read before SQLite may touch it.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use super::error::{Place, SqliteError};
+use super::held::HeldFile;
 use super::log_file;
 use super::schema::{APPLICATION_ID, PAGE_BYTES, VERSION};
 
@@ -27,23 +27,24 @@ const CONSTANTS: [(usize, &[u8]); 6] = [
     (82, &[0; 10]),
 ];
 
-/// Whether there is such a file.
+/// The file, if there is one. It is held for as long as there is a connection to it.
 ///
 /// # Errors
 /// [`SqliteError`], if it is none of ours, of a newer version, or damaged in its header.
-pub(super) fn check(path: &Path) -> Result<bool, SqliteError> {
+pub(super) fn check(path: &Path) -> Result<Option<HeldFile>, SqliteError> {
     let io = |source| SqliteError::Io { path: path.to_owned(), source };
     let damaged =
         |place, problem: &'static str| SqliteError::Damaged { path: path.to_owned(), place, problem: problem.into() };
     let had_log = log_file::has_frames(path).map_err(io)?;
-    let (header, file_bytes) = match read(path) {
-        Ok(read) => read,
+    let held = match HeldFile::open(path) {
+        Ok(held) => held,
         Err(error) if error.kind() == io::ErrorKind::NotFound && had_log => {
             return Err(damaged(Place::File, "it is gone, and its write-ahead log is still there"));
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
     };
+    let (header, file_bytes) = held.beginning(HEADER_BYTES).map_err(io)?;
     if header.is_empty() {
         return Err(damaged(Place::File, "it is empty; delete it, if it was never used, to begin anew"));
     }
@@ -64,10 +65,10 @@ pub(super) fn check(path: &Path) -> Result<bool, SqliteError> {
     // With a log the file may be longer or shorter.
     let pages_bytes = number(&header, 28).unsigned_abs() * PAGE_BYTES as u64;
     let has_log = had_log || log_file::has_frames(path).map_err(io)?;
-    if !has_log && pages_bytes != file_bytes && read(path).map_err(io)? == (header, file_bytes) {
+    if !has_log && pages_bytes != file_bytes && held.beginning(HEADER_BYTES).map_err(io)? == (header, file_bytes) {
         return Err(damaged(Place::File, "it has not as many pages as its header says"));
     }
-    Ok(true)
+    Ok(Some(held))
 }
 
 pub(super) fn check_version(path: &Path, version: i64) -> Result<(), SqliteError> {
@@ -78,15 +79,6 @@ pub(super) fn check_version(path: &Path, version: i64) -> Result<(), SqliteError
         return Err(SqliteError::Foreign { path: path.to_owned(), problem: "it has no known format" });
     }
     Err(SqliteError::Newer { path: path.to_owned(), version, version_max: VERSION })
-}
-
-/// As much as there is of the header, and how long the file is.
-fn read(path: &Path) -> io::Result<(Vec<u8>, u64)> {
-    let file = File::open(path)?;
-    let file_bytes = file.metadata()?.len();
-    let mut header = Vec::with_capacity(HEADER_BYTES);
-    file.take(HEADER_BYTES as u64).read_to_end(&mut header)?;
-    Ok((header, file_bytes))
 }
 
 fn number(header: &[u8], place: usize) -> i64 {

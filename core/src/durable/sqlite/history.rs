@@ -61,7 +61,7 @@ fn read_activation(connection: &Connection, workflow: &WorkflowRow, position: i6
         wake,
         attempts: row.attempts.cast_unsigned(),
         failures: u32::try_from(row.failures).unwrap_or(u32::MAX),
-        records: records::load(connection, workflow, &row)?.records().to_vec(),
+        records: records::load(connection, workflow, &row)?.committed(),
         decision,
     })
 }

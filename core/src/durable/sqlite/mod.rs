@@ -1,10 +1,11 @@
 //! Journals in a file, kept by SQLite: a store for one machine, whose processes may share the file.
 //!
-//! [`SqliteStore`] is the [`JournalStore`](super::JournalStore). [`verify`] looks for damage in a file without changing it.
+//! [`SqliteStore`] is the [`JournalStore`](super::JournalStore). [`verify`] looks for damage in a file without changing it,
+//! and [`JournalFile`] reads what is in one, also beside damage.
 //!
 //! # What is stored, and how damage is found
 //! SQLite checks the form of its pages and not their content, so every row carries a SHA-256 of itself. The records of an
-//! activation form a chain: the digest of each is that of the digest before it and its own text. The row of the activation
+//! activation form a chain: the digest of each is that of the digest before it, its attempt and its own text. The row of the activation
 //! holds how many there are, how many bytes, and the head of the chain, beside the digests of its checkpoint and its
 //! decision. So what is changed, missing, exchanged or cut off is found when it is read or claimed, and is a
 //! [`SqliteError::Damaged`] that says where. A damaged activation holds up no other one: a claim passes over it.
@@ -26,7 +27,9 @@ mod event;
 mod fault;
 mod group;
 mod header;
+mod held;
 mod history;
+mod journal_file;
 mod log;
 mod log_file;
 mod records;
@@ -39,6 +42,7 @@ mod verify;
 mod workflow;
 
 pub use error::{Place, SqliteError};
+pub use journal_file::{JournalFile, WorkflowReading};
 pub use report::{FileReport, Finding};
 pub use store::SqliteStore;
 pub use verify::verify;

@@ -22,7 +22,7 @@ pub(super) const PAGE_BYTES: usize = 4096;
 /// - `decisions`: at position n what activation n decided, and at 0 where the workflow was started: so activation n begins
 ///   with what stands at n − 1. Each is sealed in the row of its activation, the first in that of activation 1.
 /// - `events`: what was delivered, and what is or was waited for.
-/// - `records`: sealed as a chain.
+/// - `records`: each with the attempt that committed it, sealed as a chain.
 const TABLES: [(&str, &str); 7] = [
     (
         "activations",
@@ -84,6 +84,7 @@ const TABLES: [(&str, &str); 7] = [
             activation INTEGER NOT NULL,
             key TEXT NOT NULL,
             position INTEGER NOT NULL,
+            attempt INTEGER NOT NULL,
             text TEXT NOT NULL,
             seal BLOB NOT NULL,
             PRIMARY KEY (workflow, activation, key),

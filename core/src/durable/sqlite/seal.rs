@@ -20,8 +20,10 @@ impl Seal {
     }
 
     /// The next link of a chain.
-    pub(super) fn link(self, text: &str) -> Self {
-        Self(Sha256::new().chain_update(self.0).chain_update(text).finalize().into())
+    pub(super) fn link(self, attempt: i64, text: &str) -> Self {
+        Self(
+            Sha256::new().chain_update(self.0).chain_update(attempt.to_le_bytes()).chain_update(text).finalize().into(),
+        )
     }
 
     pub(super) fn decision(workflow: i64, position: i64, text: &str) -> Self {
@@ -83,7 +85,8 @@ mod tests {
             Seal::of("a").optional(None, Sealing::text).integer(0).done(),
             Seal::chain(1, 2),
             Seal::chain(2, 1),
-            Seal::chain(1, 2).link("a"),
+            Seal::chain(1, 2).link(1, "a"),
+            Seal::chain(1, 2).link(2, "a"),
         ];
         for (index, seal) in seals.iter().enumerate() {
             assert!(!seals[..index].contains(seal), "{index}");

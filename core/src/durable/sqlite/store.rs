@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::connection::Shelf;
+use super::connection::{Opening, Shelf};
 use super::error::SqliteError;
 use super::fault::{Fault, Outcome};
 use super::{claim, commit, event, history, workflow};
@@ -29,7 +29,8 @@ use crate::env::{BlockingError, Env};
 /// ([`Env::run_blocking`]). While another process writes, a call waits for up to 10 s. Times are the wall clock of the
 /// environment in whole nanoseconds: where it is set back, leases and sleeps last longer by as much. Beside the file SQLite
 /// keeps its write-ahead log, `FILE-wal`, which is part of it, and `FILE-shm`. A folder that is shared over a network does
-/// not serve.
+/// not serve. On Unix, a process that has a store open must not open and close the file by other means, as to copy it: that takes
+/// away the locks of the whole process.
 ///
 /// ```
 /// use serde_json::json;
@@ -75,7 +76,7 @@ impl SqliteStore {
     /// [`SqliteError`], after which the file is as it was: it holds something else or a newer format, it or its log is
     /// damaged, or it cannot be opened or made. An empty file is refused too, since a cut-off one looks so.
     pub async fn open(path: impl AsRef<Path>, env: Env) -> Result<Self, SqliteError> {
-        Self::open_or(path.as_ref().to_owned(), env, true).await
+        Self::open_as(path.as_ref().to_owned(), env, Opening::Any).await
     }
 
     /// Opens a file that must be there, as a tool does that reads what others wrote.
@@ -83,12 +84,20 @@ impl SqliteStore {
     /// # Errors
     /// [`SqliteError::Absent`], if it is not there, and as for [`SqliteStore::open`].
     pub async fn open_existing(path: impl AsRef<Path>, env: Env) -> Result<Self, SqliteError> {
-        Self::open_or(path.as_ref().to_owned(), env, false).await
+        Self::open_as(path.as_ref().to_owned(), env, Opening::Existing).await
     }
 
-    async fn open_or(path: PathBuf, env: Env, is_created: bool) -> Result<Self, SqliteError> {
+    /// Makes a file that must not be there.
+    ///
+    /// # Errors
+    /// [`SqliteError::Exists`], if there is anything under its name, and as for [`SqliteStore::open`].
+    pub async fn create_new(path: impl AsRef<Path>, env: Env) -> Result<Self, SqliteError> {
+        Self::open_as(path.as_ref().to_owned(), env, Opening::New).await
+    }
+
+    async fn open_as(path: PathBuf, env: Env, opening: Opening) -> Result<Self, SqliteError> {
         let (opened, opened_env) = (path.clone(), env.clone());
-        let shelf = env.run_blocking(move || Shelf::open(opened, opened_env, is_created)).await;
+        let shelf = env.run_blocking(move || Shelf::open(opened, opened_env, opening)).await;
         let shelf = shelf.map_err(|source| SqliteError::Lost { path, source })??;
         Ok(Self { env, shelf: Arc::new(shelf) })
     }
@@ -96,6 +105,19 @@ impl SqliteStore {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.shelf.path
+    }
+
+    /// Puts records into the last activation of a workflow, as if an attempt had committed them; all or none. For tests and
+    /// worlds, as [`MemoryStore::seed`](crate::durable::MemoryStore::seed).
+    ///
+    /// # Errors
+    /// [`StoreError`], if the journal cannot hold them, or the file fails.
+    pub async fn seed(&self, workflow_id: &str, records: Vec<Arc<Record>>) -> Result<(), StoreError> {
+        let id = workflow_id.to_owned();
+        let seed = move |connection: &Connection, _| {
+            records.iter().try_for_each(|record| commit::seed(connection, &id, record))
+        };
+        self.ask(move |shelf| shelf.write(seed)).await
     }
 
     async fn on_shelf<T: Send + 'static>(

@@ -68,7 +68,7 @@ const ENTRY: &str = "turn";
 /// worker.start("chat-42", "greeter", "turn", &ToolLoopState::new(request)).await?;
 /// worker.run_until_idle().await?;
 /// let history = store.read("chat-42").await?.ok_or("it was started")?;
-/// assert_eq!(&*history.activations[0].records[0].key().as_ref(), "model:turn:0");
+/// assert_eq!(&*history.activations[0].records[0].record.key().as_ref(), "model:turn:0");
 /// # Ok(())
 /// # }
 /// ```

@@ -78,7 +78,7 @@ impl Scene {
         let history = history(&self.store).await;
         self.store.check_read_back(&history);
         let recorded = history.activations.iter().flat_map(|activation| &activation.records);
-        let mut answers: Vec<Value> = recorded.map(|record| (**record.output()).clone()).collect();
+        let mut answers: Vec<Value> = recorded.map(|committed| (**committed.record.output()).clone()).collect();
         let mut output = output(&self.store).await.as_array().unwrap().clone();
         output.retain(|done| done != "signed");
         for sorted in [&mut answers, &mut output] {

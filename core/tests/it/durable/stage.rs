@@ -91,7 +91,8 @@ impl Pauses {
     pub(crate) fn check_read_back(&self, history: &WorkflowHistory) {
         for ((activation_id, key), record) in &*self.acknowledged.lock() {
             let activation = history.activation(activation_id).unwrap();
-            let stored = activation.records.iter().find(|stored| stored.key() == key);
+            let stored =
+                activation.records.iter().map(|committed| &committed.record).find(|stored| stored.key() == key);
             assert_eq!(stored, Some(record), "{key} of {activation_id} was acknowledged");
         }
     }
@@ -230,7 +231,7 @@ pub(crate) async fn history(store: &impl JournalStore) -> WorkflowHistory {
 }
 
 pub(crate) fn keys(activation: &ActivationHistory) -> Vec<&str> {
-    activation.records.iter().map(|record| &**record.key()).collect()
+    activation.records.iter().map(|committed| &**committed.record.key()).collect()
 }
 
 /// What the workflow completed with.

@@ -248,7 +248,7 @@ async fn members_keep_their_order(ground: Ground) {
     let store = ground.store().await;
     let (claim, read) = (claim(&store).await, store.read("w").await.unwrap().unwrap());
     let Wake::Event { payload, .. } = &claim.wake else { panic!("{:?}", claim.wake) };
-    let output = read.activations[0].records[0].output();
+    let output = read.activations[0].records[0].record.output();
     for read in [output, payload, claim.checkpoint.state()] {
         assert_eq!(read.to_string(), value.to_string());
     }

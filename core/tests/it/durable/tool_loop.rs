@@ -49,10 +49,10 @@ async fn each_turn_and_each_call_is_an_operation_of_its_activation() {
         vec!["model:turn:2"],
     ];
     assert_eq!(recorded, turns);
-    let looked_up = history.activations[0].records[1].binding();
+    let looked_up = history.activations[0].records[1].record.binding();
     assert_eq!((&**looked_up.callable(), &**looked_up.version()), ("look_up", "1"));
     assert_eq!(**looked_up.arguments(), json!({"tool": "look_up", "arguments": {"order": 7}}));
-    let asked = history.activations[1].records[0].binding();
+    let asked = history.activations[1].records[0].record.binding();
     assert_eq!((&**asked.callable(), asked.arguments()["messages"].as_array().unwrap().len()), ("opus", 3));
     assert_eq!(asked.arguments()["tools"].as_array().unwrap().len(), 2);
 }

@@ -63,9 +63,13 @@ fn activation_is_sound(activation: &ActivationHistory) -> Result<(), Violation> 
     require(is_begun || (activation.records.is_empty() && by.is_none()), "D3", || {
         format!("{activation:?} was never claimed")
     })?;
-    let keys: BTreeSet<_> = activation.records.iter().map(|record| record.key()).collect();
+    let by: Vec<_> = activation.records.iter().map(|committed| committed.attempt).collect();
+    require(by.is_sorted() && by.iter().all(|by| (1..=activation.attempts).contains(by)), "D3", || {
+        format!("{activation:?} has records of attempts that there were not, or not in that order")
+    })?;
+    let keys: BTreeSet<_> = activation.records.iter().map(|committed| committed.record.key()).collect();
     require(keys.len() == activation.records.len(), "D2", || format!("two records of {activation:?} share a key"))?;
-    let bytes = activation.records.iter().map(|record| record.canonical().len() + 1).sum::<usize>();
+    let bytes = activation.records.iter().map(|committed| committed.record.canonical().len() + 1).sum::<usize>();
     require(keys.len() <= RECORDS_MAX && bytes < JOURNAL_BYTES_MAX, "D4", || {
         format!("{activation:?} is over a bound, with {bytes} bytes")
     })
@@ -123,16 +127,16 @@ pub fn history_holds(
 ) -> Result<(), Violation> {
     for (activation_id, record) in acknowledged {
         let activation = history.activation(activation_id);
-        let is_held = activation.is_some_and(|activation| activation.records.contains(record));
+        let is_held = activation.is_some_and(|activation| activation.records.iter().any(|held| held.record == *record));
         require(is_held, "D3", || {
             format!("{record:?} of {activation_id:?} was acknowledged, and {activation:?} is read")
         })?;
     }
     for activation in history.activations.iter().filter(|_| and_no_other) {
-        let foreign = activation
-            .records
-            .iter()
-            .find(|record| !acknowledged.iter().any(|(id, known)| *id == activation.activation_id && known == *record));
+        let foreign =
+            activation.records.iter().map(|held| &held.record).find(|record| {
+                !acknowledged.iter().any(|(id, known)| *id == activation.activation_id && known == *record)
+            });
         require(foreign.is_none(), "D3", || format!("{foreign:?} of {activation:?} was never acknowledged"))?;
     }
     Ok(())

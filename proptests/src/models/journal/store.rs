@@ -45,6 +45,8 @@ struct ActivationModel {
     /// The attempts that failed.
     failed: BTreeSet<u64>,
     records: Vec<Arc<Record>>,
+    /// The attempts that committed them.
+    committed_by: Vec<u64>,
     decision: Option<(Decision, u64)>,
 }
 
@@ -355,6 +357,7 @@ impl ActivationModel {
             attempts: 0,
             failed: BTreeSet::new(),
             records: Vec::new(),
+            committed_by: Vec::new(),
             decision: None,
         }
     }
@@ -369,16 +372,20 @@ impl ActivationModel {
             return Err(Refusal::OverBound);
         }
         self.records = records;
+        // Only the last attempt commits.
+        self.committed_by.push(self.attempts);
         Ok(())
     }
 
     fn is_read_as(&self, read: &ActivationHistory) -> bool {
         let by = |decision: &Option<(Decision, u64)>| decision.as_ref().map(|(made, by)| (decision_text(made), *by));
+        let records: Vec<_> = read.records.iter().map(|committed| Arc::clone(&committed.record)).collect();
         same_checkpoint(&read.checkpoint, &self.checkpoint)
             && same_wake(read.wake.as_ref(), self.wake.as_ref())
             && read.attempts == self.attempts
             && read.failures as usize == self.failed.len()
-            && journal_text(&read.records) == journal_text(&self.records)
+            && journal_text(&records) == journal_text(&self.records)
+            && read.records.iter().map(|committed| committed.attempt).eq(self.committed_by.iter().copied())
             && by(&read.decision) == by(&self.decision)
     }
 }

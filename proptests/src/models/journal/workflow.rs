@@ -148,7 +148,7 @@ fn interpreted(activation: &ActivationCase, begun_with: u64, number: u64) -> Res
 
 /// Only operations of the case are recorded, with their results; and, where a decision was made, all of those it needs.
 fn check_records(case: &ActivationCase, read: &ActivationHistory, begun_with: u64) -> Result<(), Violation> {
-    for record in &read.records {
+    for record in read.records.iter().map(|committed| &committed.record) {
         let place = (0..case.operations.len()).find(|place| operation_key(*place) == **record.key());
         let value = record.output().get("value").and_then(Value::as_u64);
         let is_so = place.is_some_and(|place| value == Some(arithmetic::result(begun_with, place)));
@@ -165,7 +165,7 @@ fn used_runs(case: &ActivationCase, read: &ActivationHistory) -> Vec<Value> {
     });
     let record = |place: &usize| {
         let key = operation_key(case.operation(*place));
-        read.records.iter().find(|record| **record.key() == *key)
+        read.records.iter().map(|committed| &committed.record).find(|record| **record.key() == *key)
     };
     used.filter_map(record).map(|record| record.output()["run"].clone()).collect()
 }

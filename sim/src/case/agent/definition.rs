@@ -17,6 +17,7 @@ use super::outcome::AgentOutcome;
 use super::wire::Manners;
 use crate::case::calls::CaseTool;
 use crate::case::definition::Kind;
+use crate::case::store::Keeping;
 use crate::case::wire::Delay;
 use crate::case::{CaseOutcome, CaseRun};
 
@@ -119,7 +120,11 @@ impl Kind for AgentCase {
     }
 
     fn run(&self, seed: u64) -> CaseRun {
-        self.play_with(seed)
+        self.play_with(seed, &Keeping::InMemory)
+    }
+
+    fn run_keeping(&self, seed: u64, keeping: &Keeping) -> Option<CaseRun> {
+        Some(self.play_with(seed, keeping))
     }
 
     fn differences(&self, run: &CaseRun) -> Vec<Difference> {

@@ -172,7 +172,7 @@ impl ActivationSummary {
 
     /// The keys of what is committed, in order.
     pub fn keys(&self) -> Vec<&str> {
-        self.history.records.iter().map(|record| &**record.key()).collect()
+        self.history.records.iter().map(|committed| &**committed.record.key()).collect()
     }
 
     /// The activation as JSON; `index` is its place, from 1. What is absent is `null`.
@@ -236,8 +236,8 @@ impl AgentOutcome {
     /// All records, each with its activation.
     fn journal_to_json(&self) -> Value {
         let records = (1_u64..).zip(&self.activations).flat_map(|(index, activation)| {
-            activation.history.records.iter().map(move |record| {
-                let mut shown = record.to_json();
+            activation.history.records.iter().map(move |committed| {
+                let mut shown = committed.record.to_json();
                 shown["activation"] = json!(index);
                 shown
             })

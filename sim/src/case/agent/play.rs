@@ -8,9 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, select, select_all};
 use parking_lot::Mutex;
 use windtunnel_core::BoxError;
-use windtunnel_core::durable::{
-    ActivationRetry, Checkpoint, JournalStore, MemoryStore, ToolLoop, ToolLoopState, Turn, Worker,
-};
+use windtunnel_core::durable::{ActivationRetry, Checkpoint, JournalStore, ToolLoop, ToolLoopState, Turn, Worker};
 use windtunnel_core::env::Env;
 use windtunnel_core::executor::{Executor, MemoryCache};
 use windtunnel_core::model::{ModelRequest, ModelResponse};
@@ -28,6 +26,7 @@ use super::scene::{Log, Scene};
 use super::signal::Signal;
 use super::store::ProcessStore;
 use super::tools::{OutsideTool, ProcessTool};
+use crate::case::store::{CaseStore, Keeping};
 use crate::case::wire::Delay;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocations, ScriptedModel};
@@ -42,7 +41,7 @@ const ENTRY: &str = "turn";
 const CACHED_MAX: usize = 100_000;
 
 impl AgentCase {
-    pub(super) fn play_with(&self, seed: u64) -> CaseRun {
+    pub(super) fn play_with(&self, seed: u64, keeping: &Keeping) -> CaseRun {
         let log = Arc::new(Log {
             crashes: Mutex::new(CrashPlan::new(self.crashes.iter().cloned(), self.crash_rate, self.crashes_max)),
             crashed: Mutex::default(),
@@ -54,9 +53,9 @@ impl AgentCase {
             store: Mutex::default(),
             model: Mutex::default(),
         });
-        let world = World::new(seed).run(|world| self.play(world, &log));
+        let world = World::new(seed).run(|world| self.play(world, keeping, &log));
         let mut outcome = outcome_of(&log);
-        // The store in memory never waits.
+        // In a world no store waits.
         let history = log.store.lock().as_ref().and_then(|store| store.read(WORKFLOW_ID).now_or_never());
         if let Some(Ok(Some(history))) = history {
             outcome.ending = AgentEnding::of(&history);
@@ -66,15 +65,16 @@ impl AgentCase {
         CaseRun { outcome: CaseOutcome::Agent(Box::new(outcome)), invocations, cut_off: None, world }
     }
 
-    async fn play(&self, world: WorldHandle, log: &Arc<Log>) -> Result<(), BoxError> {
-        let scene = Arc::new(self.scene(&world, log));
+    async fn play(&self, world: WorldHandle, keeping: &Keeping, log: &Arc<Log>) -> Result<(), BoxError> {
+        let store = keeping.open(world.env()).await?;
+        let scene = Arc::new(self.scene(&world, store, log));
         *log.store.lock() = Some(scene.store.clone());
         *log.model.lock() = Some(Arc::clone(&scene.model));
         let request =
             ModelRequest { model: self.model.clone(), messages: self.messages.clone(), ..ModelRequest::default() };
         let state = serde_json::to_value(ToolLoopState::new(request))?;
         scene.store.start(WORKFLOW_ID, WORKFLOW, Checkpoint::new(ENTRY, state)?).await?;
-        scene.store.seed(WORKFLOW_ID, self.journal.iter().cloned())?;
+        scene.store.seed(WORKFLOW_ID, &self.journal).await?;
         let workers = (1..=u64::from(self.workers.count.get())).map(|worker| self.live(&world, &scene, worker).boxed());
         // The first worker that finds nothing left to do, and nothing to come, says so for all.
         match select(select_all(workers), review(&scene).boxed()).await {
@@ -83,9 +83,8 @@ impl AgentCase {
         }
     }
 
-    fn scene(&self, world: &WorldHandle, log: &Arc<Log>) -> Scene {
+    fn scene(&self, world: &WorldHandle, store: CaseStore, log: &Arc<Log>) -> Scene {
         let env = world.env();
-        let store = MemoryStore::new(env.clone());
         store.script_records(self.record_acknowledgments.iter().copied());
         store.script_decisions(self.decision_acknowledgments.iter().copied());
         Scene {

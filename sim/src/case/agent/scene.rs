@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use windtunnel_core::durable::MemoryStore;
 use windtunnel_core::env::Env;
 
 use super::approvals::{ReviewDelivery, Reviews};
@@ -14,6 +13,7 @@ use super::effects::Ledger;
 use super::model::OutsideModel;
 use super::signal::Signal;
 use super::tools::OutsideTool;
+use crate::case::store::CaseStore;
 use crate::script::Invocations;
 
 /// What is known of a run so far. It is kept outside the world, and so survives one that comes to no end.
@@ -27,7 +27,7 @@ pub(super) struct Log {
     /// How many callables ran and how many requests were answered from the journal, by activation.
     pub(super) operations: Mutex<BTreeMap<u64, Operations>>,
     pub(super) invocations: Invocations,
-    pub(super) store: Mutex<Option<MemoryStore>>,
+    pub(super) store: Mutex<Option<CaseStore>>,
     pub(super) model: Mutex<Option<Arc<OutsideModel>>>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Scene {
     /// The world's own, which no crash stops.
     pub(super) env: Env,
     pub(super) log: Arc<Log>,
-    pub(super) store: MemoryStore,
+    pub(super) store: CaseStore,
     pub(super) tools: Vec<Arc<OutsideTool>>,
     pub(super) model: Arc<OutsideModel>,
     /// Something happened that those who have nothing to do may wait for.

@@ -6,16 +6,16 @@ use std::time::Duration;
 use serde_json::Value;
 use windtunnel_core::BoxFuture;
 use windtunnel_core::durable::{
-    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, MemoryStore, Record, Started, StoreError,
-    WorkflowHistory,
+    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, Record, Started, StoreError, WorkflowHistory,
 };
 
 use super::crashes::{CrashPoint, Place};
 use super::process::Process;
+use crate::case::store::CaseStore;
 
 /// A process can go down before what it commits reaches the store, and before it hears of it.
 pub(super) struct ProcessStore {
-    inner: MemoryStore,
+    inner: CaseStore,
     process: Process,
 }
 

@@ -9,6 +9,7 @@ use windtunnel_fixtures::difference::Difference;
 use super::expectation::Expectation;
 use super::outcome::{FinishedOperation, OperationsOutcome};
 use crate::case::definition::Kind;
+use crate::case::store::Keeping;
 use crate::case::{CaseOutcome, CaseRun};
 
 /// A journal, steps, and what happens to commits.
@@ -45,7 +46,11 @@ impl Kind for OperationsCase {
     }
 
     fn run(&self, seed: u64) -> CaseRun {
-        self.play_with(seed)
+        self.play_with(seed, &Keeping::InMemory)
+    }
+
+    fn run_keeping(&self, seed: u64, keeping: &Keeping) -> Option<CaseRun> {
+        Some(self.play_with(seed, keeping))
     }
 
     fn differences(&self, run: &CaseRun) -> Vec<Difference> {

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use serde_json::Value;
 use windtunnel_core::BoxError;
-use windtunnel_core::durable::{
-    Ending, JournalStore, MemoryStore, OperationCall, Record, Turn, Worker, Workflow, WorkflowContext,
-};
+use windtunnel_core::durable::{Ending, JournalStore, OperationCall, Record, Turn, Worker, Workflow, WorkflowContext};
 
 use super::definition::{CaseStep, OperationsCase};
 use super::outcome::{FinishedOperation, OperationsOutcome};
+use crate::case::store::Keeping;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocation, Invocations};
 use crate::{World, WorldHandle};
@@ -30,14 +29,14 @@ struct Log {
 }
 
 impl OperationsCase {
-    pub(super) fn play_with(&self, seed: u64) -> CaseRun {
+    pub(super) fn play_with(&self, seed: u64, keeping: &Keeping) -> CaseRun {
         let log = Log {
             operations: Arc::new(Mutex::new(vec![None; self.steps.len()])),
             journal: Arc::new(Mutex::new(self.journal.clone())),
             decided: Arc::default(),
             invocations: Invocations::default(),
         };
-        let world = World::new(seed).run(|world| self.play(world, &log));
+        let world = World::new(seed).run(|world| self.play(world, keeping, &log));
         let outcome = OperationsOutcome {
             operations: log.operations.lock().clone(),
             journal: log.journal.lock().clone(),
@@ -47,18 +46,19 @@ impl OperationsCase {
         CaseRun { outcome: CaseOutcome::Operations(outcome), invocations, cut_off: None, world }
     }
 
-    async fn play(&self, world: WorldHandle, log: &Log) -> Result<(), BoxError> {
-        let store = MemoryStore::new(world.env());
+    async fn play(&self, world: WorldHandle, keeping: &Keeping, log: &Log) -> Result<(), BoxError> {
+        let store = keeping.open(world.env()).await?;
         store.script_records(self.acknowledgments.iter().copied());
         let worker = Worker::new(store.clone()).env(world.env()).sink(world.trace()).workflow(self.workflow(log));
         worker.start(WORKFLOW, WORKFLOW, ENTRY, &Value::Null).await?;
-        store.seed(WORKFLOW, self.journal.iter().cloned())?;
+        store.seed(WORKFLOW, &self.journal).await?;
         // One attempt: a case says what becomes of it, and not of those after it.
         let turn = worker.turn().await?;
         let is_decided = matches!(turn, Turn::Attempt { ending: Ending::Decided { .. }, .. });
         log.decided.store(is_decided, Ordering::Relaxed);
         if let Some(history) = store.read(WORKFLOW).await? {
-            *log.journal.lock() = history.activations.into_iter().flat_map(|activation| activation.records).collect();
+            let records = history.activations.into_iter().flat_map(|activation| activation.records);
+            *log.journal.lock() = records.map(|committed| committed.record).collect();
         }
         Ok(())
     }

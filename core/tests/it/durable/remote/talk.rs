@@ -99,7 +99,8 @@ impl<'t, S: JournalStore> Talk<'t, S> {
         let fence = &claim.fence;
         self.commit(async |asked| asked.extend(fence, MINUTE).await, |_| true).await;
         let first = record("a", json!({"y": "1", "x": 1e-7}));
-        let is_kept = |history: &WorkflowHistory| history.activations[0].records.contains(&first);
+        let is_kept =
+            |history: &WorkflowHistory| history.activations[0].records.iter().any(|kept| kept.record == first);
         self.commit(async |asked| asked.commit_record(fence, Arc::clone(&first)).await, is_kept).await;
         let has_failed = |history: &WorkflowHistory| history.activations[0].failures > 0;
         self.commit(async |asked| asked.retry(fence, Duration::ZERO, true).await, has_failed).await;
@@ -116,7 +117,8 @@ impl<'t, S: JournalStore> Talk<'t, S> {
 pub(crate) fn essence(history: &WorkflowHistory) -> Value {
     let activation = |activation: &windtunnel_core::durable::ActivationHistory| {
         let decision = activation.decision.as_ref().map(|(decision, _)| decision);
-        json!([activation.activation_id, activation.checkpoint, activation.wake, activation.records, decision])
+        let records: Vec<_> = activation.records.iter().map(|committed| &committed.record).collect();
+        json!([activation.activation_id, activation.checkpoint, activation.wake, records, decision])
     };
     json!([history.workflow_id, history.workflow, history.activations.iter().map(activation).collect::<Vec<_>>()])
 }

@@ -97,7 +97,8 @@ impl Sound {
         let open = history.activations.last().unwrap();
         assert_eq!(claim.fence.activation_id, open.activation_id, "{what}");
         assert_eq!((&claim.checkpoint, &Some(claim.wake.clone())), (&open.checkpoint, &open.wake), "{what}");
-        assert_eq!((&claim.records, claim.fence.attempt), (&open.records, open.attempts + 1), "{what}");
+        let records: Vec<_> = open.records.iter().map(|committed| Arc::clone(&committed.record)).collect();
+        assert_eq!((&claim.records, claim.fence.attempt), (&records, open.attempts + 1), "{what}");
     }
 
     /// Puts `bytes` into a file and uses it. Gives the workflows that can still be read.

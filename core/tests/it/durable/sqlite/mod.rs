@@ -2,6 +2,8 @@
 
 mod damage;
 mod differences;
+mod locks;
 mod log;
 mod opening;
+mod reading;
 mod sharing;

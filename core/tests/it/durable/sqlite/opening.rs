@@ -69,6 +69,23 @@ async fn an_absent_file_is_made_only_by_who_writes() {
 }
 
 #[tokio::test]
+async fn a_new_file_takes_the_place_of_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let create = || SqliteStore::create_new(&path, Env::system());
+    for bytes in [&b""[..], b"notes"] {
+        fs::write(&path, bytes).unwrap();
+        check_refused(&path, create().await, bytes, "exists; nothing was changed");
+    }
+    fs::remove_file(&path).unwrap();
+    drop(create().await.unwrap());
+    let bytes = fs::read(&path).unwrap();
+    check_refused(&path, create().await, &bytes, "exists; nothing was changed");
+    let second = folder.path().join("no/file");
+    assert!(matches!(SqliteStore::create_new(second, Env::system()).await, Err(SqliteError::Io { .. })));
+}
+
+#[tokio::test]
 async fn a_log_without_its_file_is_no_new_beginning() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");

@@ -77,7 +77,7 @@ async fn threads_that_open_claim_and_commit_at_once_lose_nothing() {
     assert_eq!(store.workflow_ids().await.unwrap().len(), WORKFLOWS);
     for id in store.workflow_ids().await.unwrap() {
         let read = store.read(&id).await.unwrap().unwrap();
-        let by = Arc::clone(read.activations[0].records[0].output());
+        let by = Arc::clone(read.activations[0].records[0].record.output());
         assert_eq!(read.outcome(), Some(&Decision::Complete(by)));
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the file, its log, and what handles share");
@@ -146,7 +146,7 @@ async fn commits_that_wait_together_are_made_together_and_each_for_itself() {
     drop(store);
     let store = SqliteStore::open(&path, clock.env()).await.unwrap();
     let keys = |read: &WorkflowHistory| {
-        read.activations[0].records.iter().map(|record| record.key().to_string()).collect::<Vec<_>>()
+        read.activations[0].records.iter().map(|record| record.record.key().to_string()).collect::<Vec<_>>()
     };
     assert_eq!(keys(&store.read("v").await.unwrap().unwrap()), ["taken", "a", "c"]);
     let ended = store.read("w").await.unwrap().unwrap();
