@@ -28,6 +28,8 @@ pub struct EffectLine {
 pub enum Effect {
     /// The store gives the activation to it, with these records. Whether a worker hears of it is another question.
     Claimed(Vec<Arc<Record>>),
+    /// The entry begins, or begins again within the attempt.
+    EntryBegan,
     /// A callable begins.
     CallableStarted {
         /// The operation's key.

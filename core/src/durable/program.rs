@@ -55,7 +55,8 @@ enum CallOutcome {
 impl WorkflowContext {
     /// The tools of a program that is evaluated here: each attempt of a call is an operation (D2, D3), with a key such as
     /// `tool:plan:1.2/1`: the first call in the second of the parts that the program parted into first. The keys are
-    /// the same in every attempt, however long its parallel parts take.
+    /// the same in every attempt, however long its parallel parts take. They depend on the program and on the evaluator's
+    /// limits and policy: while an activation is open, change none of these.
     ///
     /// `name` tells several evaluations of one activation apart. An evaluation has at most as many attempts of calls as an
     /// activation has records (D4).

@@ -155,10 +155,13 @@ impl Executor {
     /// Gives calls without an id, or with that of another call of the turn, one of their own, so that their results can
     /// be told apart.
     fn name_calls(&self, message: &mut Message) {
+        let given: Vec<_> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
         let mut taken = BTreeSet::new();
         for call in &mut message.tool_calls {
             if call.id.is_empty() || !taken.insert(call.id.clone()) {
-                call.id = self.env().next_id("call").to_string();
+                // A model may have given what the environment gives next. Ids of the environment differ: one of so many is free.
+                let mut fresh = (0..=given.len()).map(|_| self.env().next_id("call").to_string());
+                call.id = fresh.find(|id| !given.contains(id)).unwrap_or_default();
             }
         }
     }

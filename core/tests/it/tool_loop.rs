@@ -156,6 +156,15 @@ async fn a_call_without_an_id_gets_one_that_its_result_names() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_without_an_id_is_not_called_as_another_one_of_its_turn() {
+    let rig = Rig::new([echo("read")]);
+    let model = Script::new([Ok(calls([ToolCall::new("read", json!({})), call("call-1", "read")]))]);
+    let outcome = run(&rig.executor, &model, &LoopOptions::default()).await;
+    let expected = ["Assistant call-2:read,call-1:read", "Tool call-2{}", "Tool call-1{}"];
+    assert_eq!(transcript(&outcome.messages)[1..4], expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn calls_at_the_end_of_the_request_are_made_first() {
     let rig = Rig::new([echo("read")]);
     let model = Script::default();

@@ -16,7 +16,7 @@ pub use batch::{BatchCall, BatchCase};
 pub use call::{ArgumentsCase, CallCase, GuardCase};
 pub use journal::{
     ActivationCase, Advance, CallableEnding, DecisionChoice, DeliveryCase, FaultEnding, FenceChoice, LifeCase, LifeEnd,
-    Manners, NextCase, OperationCase, OutputChoice, Side, StepCase, StoreFault, StoreOperation, WorkerCase,
+    Manners, NextCase, OperationCase, OutputChoice, ReplayCase, Side, StepCase, StoreFault, StoreOperation, WorkerCase,
     WorkflowCase, event_key, operation_key,
 };
 pub use limits::{Caps, run_limits};

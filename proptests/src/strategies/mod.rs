@@ -35,7 +35,7 @@ pub use backoff::{
 pub use batch::batch_cases;
 pub use call::{arguments_cases, call_cases, guard_cases};
 pub use duration::durations;
-pub use journal::{calm_worker_cases, store_operations, worker_cases, workflow_cases};
+pub use journal::{calm_worker_cases, replayed_worker_cases, store_operations, worker_cases, workflow_cases};
 pub use limits::{call_limits, caps, limits};
 pub use policy::{policies, tool_policies};
 pub use program::{

@@ -96,7 +96,12 @@ impl<'p> Machine<'p> {
             (count, plain) if count == plain + 1 && self.turns.is_empty() && self.has_room_for(id, plain) => {
                 self.take_plain_parameters(id);
                 let work = Self::parts_of(params).find(|(_, node)| !is_plain(*node));
-                Ok(work.map_or(Step::Wait, |(slot, node)| Step::Next(self.add_child(id, node, slot), Input::Enter)))
+                Ok(work.map_or(Step::Wait, |(slot, node)| {
+                    let child = self.add_child(id, node, slot);
+                    // Whether others have a turn depends on time, and the names of calls must not.
+                    self.part_strands(id, &[(slot, child)]);
+                    Step::Next(child, Input::Enter)
+                }))
             }
             (_, plain) => {
                 if plain > 0 {

@@ -172,16 +172,24 @@ async fn places_do_not_depend_on_how_long_answers_take() {
         idempotent_tools: ["work".to_owned()].into(),
         ..windtunnel_core::evaluator::RetryPolicy::default()
     };
-    let mut seen = Vec::new();
-    for seed in 0..40 {
-        let places = Arc::new(Mutex::new(BTreeMap::new()));
-        let evaluator = Evaluator::new(Timed { seed, places: Arc::clone(&places) }).env(env());
-        let policy = windtunnel_core::evaluator::ExecutionPolicy { retry: retry.clone(), ..Default::default() };
-        evaluator.policy(policy).evaluate(&program()).await.into_value().unwrap();
-        seen.push(places.lock().clone());
+    for program in [program(), choices()] {
+        let mut seen = Vec::new();
+        for seed in 0..40 {
+            let places = Arc::new(Mutex::new(BTreeMap::new()));
+            let evaluator = Evaluator::new(Timed { seed, places: Arc::clone(&places) }).env(env());
+            let policy = windtunnel_core::evaluator::ExecutionPolicy { retry: retry.clone(), ..Default::default() };
+            evaluator.policy(policy).evaluate(&program).await.into_value().unwrap();
+            seen.push(places.lock().clone());
+        }
+        assert!(seen.iter().all(|places| *places == seen[0]), "{seen:?}");
+        assert!(seen[0].keys().any(|place| place.ends_with("#2")), "a retry has a name of its own: {:?}", seen[0]);
     }
-    assert!(seen.iter().all(|places| *places == seen[0]), "{seen:?}");
-    assert!(seen[0].contains_key("1.3/1#2"), "a retry has a name of its own: {:?}", seen[0]);
+}
+
+/// Parts whose calls in calls begin after an answer: at one instant, or alone.
+fn choices() -> Program {
+    let choice = |n| json!({"type": "conditional", "condition": work(&literal(n)), "true_branch": work(&work(&literal(n + 10)))});
+    program_of(&[choice(1), choice(2), choice(3), choice(4)])
 }
 
 #[tokio::test(start_paused = true)]

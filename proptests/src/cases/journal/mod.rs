@@ -6,5 +6,5 @@ mod workflow;
 pub use operation::{Advance, DecisionChoice, FenceChoice, OutputChoice, Side, StoreOperation};
 pub use workflow::{
     ActivationCase, CallableEnding, DeliveryCase, FaultEnding, LifeCase, LifeEnd, Manners, NextCase, OperationCase,
-    StepCase, StoreFault, WorkerCase, WorkflowCase, event_key, operation_key,
+    ReplayCase, StepCase, StoreFault, WorkerCase, WorkflowCase, event_key, operation_key,
 };

@@ -104,6 +104,17 @@ pub struct WorkerCase {
     pub deliveries: Vec<DeliveryCase>,
     /// How long the world holds up the steps after the first events of the log.
     pub delays: Vec<Duration>,
+    /// How the workers replay.
+    pub replay: ReplayCase,
+}
+
+/// How workers replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayCase {
+    /// They abandon an attempt after each record, and enter it again.
+    pub is_constant: bool,
+    /// They compare the order of operations with that of the records.
+    pub is_strict: bool,
 }
 
 /// A life of a worker.
@@ -146,6 +157,10 @@ pub enum FaultEnding {
     RequestLost,
     /// It is not done, and the store says so.
     Rejected,
+    /// As it should, and also if nobody waits any more. A claim is lost with the one who made it.
+    Unattended,
+    /// Nobody knows, and it is done later.
+    Overdue,
 }
 
 /// An event.
@@ -167,9 +182,33 @@ impl ActivationCase {
         place.checked_rem(self.operations.len()).unwrap_or_default()
     }
 
+    /// The same, one thing after another, with nothing that differs from attempt to attempt.
+    #[must_use]
+    pub fn in_order(self) -> Self {
+        let one_by_one = |step| match step {
+            StepCase::AtOnce(places) => places,
+            StepCase::Dropped { operation, .. } => vec![operation],
+        };
+        let places = self.steps.into_iter().flat_map(one_by_one);
+        let steps = places.map(|place| StepCase::AtOnce(vec![place])).collect();
+        let operations = self.operations.into_iter().map(OperationCase::in_order).collect();
+        Self { steps, operations, ..self }
+    }
+
     /// Whether it drops an operation on its way.
     pub fn drops(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, StepCase::Dropped { .. }))
+    }
+}
+
+impl OperationCase {
+    /// What fails and leaves no record has no place in an order.
+    fn in_order(self) -> Self {
+        let ending = match self.ending {
+            CallableEnding::FailsUnminded => CallableEnding::Succeeds,
+            ending => ending,
+        };
+        Self { ending, ..self }
     }
 }
 

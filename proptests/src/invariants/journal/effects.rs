@@ -175,7 +175,8 @@ pub fn commits_come_one_after_another(lines: &[EffectLine]) -> Result<(), Violat
 pub type Repeats = BTreeMap<&'static str, usize>;
 
 /// Every run of an operation beyond its first one is explained by what became of the one before: it failed, it was dropped
-/// or given up, its result was not acknowledged, or it is the run of another attempt that was overtaken (D8).
+/// or given up, its result was not acknowledged, its entry began anew, or it is the run of another attempt that was overtaken
+/// (D8).
 ///
 /// # Errors
 /// [`Violation`] for the first run that is not.
@@ -212,6 +213,7 @@ fn reason_of_repeat(before: &EffectLine, between: &[EffectLine], after: &EffectL
             Effect::RecordDropped(record) if is_of(record) => reason = Some("its commit was dropped"),
             // Its callable has ended, and its commit not begun.
             Effect::GivenUp(given_up) if given_up == key && reason.is_none() => return Some("it was given up"),
+            Effect::EntryBegan if reason.is_none() => return Some("its entry began anew"),
             _ => {}
         }
     }

@@ -1,10 +1,15 @@
 //! A store of which requests and answers are lost.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::Shared;
 use parking_lot::Mutex;
 use serde_json::Value;
 use windtunnel_core::BoxFuture;
@@ -20,18 +25,57 @@ use crate::{Effect, EffectLog};
 /// A store over another one, to whose first requests a list of faults happens, and that writes down what is really stored and
 /// what is heard of it. Each request waits a little before and after it is made, so that it can be dropped there. Starts,
 /// deliveries and readings of all identifiers go through as they are. Clones share the list.
+///
+/// Commits that nobody waits for any more, and are done nevertheless, are done inside [`FaultyStore::work`].
 #[derive(Clone)]
 pub struct FaultyStore<S> {
     inner: S,
     env: Env,
     faults: Arc<Mutex<VecDeque<StoreFault>>>,
     effects: EffectLog,
+    underway: Arc<Mutex<Underway>>,
 }
 
-impl<S: JournalStore> FaultyStore<S> {
+/// Commits on their way.
+#[derive(Default)]
+struct Underway {
+    commits: Vec<BoxFuture<'static, ()>>,
+    waker: Option<Waker>,
+}
+
+impl Underway {
+    fn send(&mut self, commit: BoxFuture<'static, ()>) {
+        self.commits.push(commit);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl<S: JournalStore + Clone + 'static> FaultyStore<S> {
     /// A store with these faults, on the environment's clock.
     pub fn new(inner: S, env: Env, faults: impl IntoIterator<Item = StoreFault>, effects: EffectLog) -> Self {
-        Self { inner, env, faults: Arc::new(Mutex::new(faults.into_iter().collect())), effects }
+        let faults = Arc::new(Mutex::new(faults.into_iter().collect()));
+        Self { inner, env, faults, effects, underway: Arc::default() }
+    }
+
+    /// Does what is on its way to the store, whether anybody waits for it or not. To be polled beside those who use the store.
+    pub async fn work(&self) -> Infallible {
+        poll_fn(|context| self.poll_work(context)).await
+    }
+
+    fn poll_work(&self, context: &mut Context<'_>) -> Poll<Infallible> {
+        let mut commits = {
+            let mut underway = self.underway.lock();
+            underway.waker = Some(context.waker().clone());
+            std::mem::take(&mut underway.commits)
+        };
+        commits.retain_mut(|commit| commit.as_mut().poll(context).is_pending());
+        let mut underway = self.underway.lock();
+        let sent_meanwhile = std::mem::take(&mut underway.commits);
+        underway.commits = commits;
+        underway.commits.extend(sent_meanwhile);
+        Poll::Pending
     }
 
     /// How many requests still have their faults before them.
@@ -46,12 +90,15 @@ impl<S: JournalStore> FaultyStore<S> {
         }
     }
 
+    fn next_fault(&self) -> StoreFault {
+        self.faults.lock().pop_front().unwrap_or(StoreFault::NONE)
+    }
+
     /// What is heard of a request, or how it is lost.
-    async fn through<T>(&self, act: impl Future<Output = T>) -> Result<T, FaultEnding> {
-        let fault = self.faults.lock().pop_front().unwrap_or(StoreFault::NONE);
+    async fn through<T>(&self, fault: StoreFault, act: impl Future<Output = T>) -> Result<T, FaultEnding> {
         self.wait(fault.before).await;
         let answer = match fault.ending {
-            FaultEnding::Well => Ok(act.await),
+            FaultEnding::Well | FaultEnding::Unattended => Ok(act.await),
             FaultEnding::AnswerLost => {
                 let _nobody_hears_it = act.await;
                 Err(FaultEnding::AnswerLost)
@@ -62,15 +109,48 @@ impl<S: JournalStore> FaultyStore<S> {
         answer
     }
 
-    async fn commit(&self, act: impl Future<Output = Commit>) -> Commit {
-        self.through(act).await.unwrap_or_else(|lost| match lost {
+    async fn commit<F: Future<Output = Commit> + Send + 'static>(&self, act: impl FnOnce(Self) -> F) -> Commit {
+        let (fault, acting) = (self.next_fault(), act(self.clone()));
+        let heard = match fault.ending {
+            FaultEnding::Unattended => {
+                let sent = self.send(fault.before, acting).await;
+                self.wait(fault.after).await;
+                Ok(sent)
+            }
+            FaultEnding::Overdue => {
+                // It is late by both times, and its answer comes after one.
+                let sent = self.send(fault.before.saturating_add(fault.after), acting);
+                self.wait(fault.before).await;
+                drop(sent);
+                Err(FaultEnding::Overdue)
+            }
+            _ => self.through(fault, acting).await,
+        };
+        heard.unwrap_or_else(|lost| match lost {
             FaultEnding::Rejected => Commit::Refused(Refusal::Rejected),
             _ => Commit::Unknown,
         })
     }
 
+    /// Sends a commit on a way of its own. What is given is what becomes of it.
+    fn send(
+        &self,
+        before: Duration,
+        acting: impl Future<Output = Commit> + Send + 'static,
+    ) -> Shared<BoxFuture<'static, Commit>> {
+        let store = self.clone();
+        let sent = async move {
+            store.wait(before).await;
+            acting.await
+        };
+        let sent = sent.boxed().shared();
+        self.underway.lock().send(Box::pin(sent.clone().map(drop)));
+        sent
+    }
+
     async fn request<T>(&self, act: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-        self.through(act).await.unwrap_or_else(|_lost| Err(StoreError("the request was lost on purpose".into())))
+        let heard = self.through(self.next_fault(), act).await;
+        heard.unwrap_or_else(|_lost| Err(StoreError("the request was lost on purpose".into())))
     }
 
     fn write(&self, fence: &Fence, effect: Effect) {
@@ -78,7 +158,7 @@ impl<S: JournalStore> FaultyStore<S> {
     }
 }
 
-impl<S: JournalStore> JournalStore for FaultyStore<S> {
+impl<S: JournalStore + Clone + 'static> JournalStore for FaultyStore<S> {
     fn start<'s>(
         &'s self,
         workflow_id: &'s str,
@@ -100,7 +180,9 @@ impl<S: JournalStore> JournalStore for FaultyStore<S> {
 
     fn extend<'s>(&'s self, fence: &'s Fence, lease: Duration) -> BoxFuture<'s, Commit> {
         Box::pin(async move {
-            let commit = self.commit(self.inner.extend(fence, lease)).await;
+            let extended = fence.clone();
+            let extending = |store: Self| async move { store.inner.extend(&extended, lease).await };
+            let commit = self.commit(extending).await;
             self.write(fence, Effect::ExtensionAnswered(commit.clone()));
             commit
         })
@@ -110,10 +192,11 @@ impl<S: JournalStore> JournalStore for FaultyStore<S> {
         Box::pin(async move {
             self.write(fence, Effect::RecordSent(Arc::clone(&record)));
             let mut awaited = Awaited { store: self, fence, record: Some(Arc::clone(&record)) };
-            let acting = async {
-                let commit = self.inner.commit_record(fence, Arc::clone(&record)).await;
+            let (sent_by, sent) = (fence.clone(), Arc::clone(&record));
+            let acting = |store: Self| async move {
+                let commit = store.inner.commit_record(&sent_by, Arc::clone(&sent)).await;
                 if commit == Commit::Acknowledged {
-                    self.write(fence, Effect::RecordStored(Arc::clone(&record)));
+                    store.write(&sent_by, Effect::RecordStored(sent));
                 }
                 commit
             };
@@ -127,10 +210,11 @@ impl<S: JournalStore> JournalStore for FaultyStore<S> {
     fn commit_decision<'s>(&'s self, fence: &'s Fence, decision: Decision) -> BoxFuture<'s, Commit> {
         Box::pin(async move {
             self.write(fence, Effect::DecisionSent(decision.clone()));
-            let acting = async {
-                let commit = self.inner.commit_decision(fence, decision.clone()).await;
+            let sent_by = fence.clone();
+            let acting = |store: Self| async move {
+                let commit = store.inner.commit_decision(&sent_by, decision.clone()).await;
                 if commit == Commit::Acknowledged {
-                    self.write(fence, Effect::DecisionStored(decision.clone()));
+                    store.write(&sent_by, Effect::DecisionStored(decision));
                 }
                 commit
             };
@@ -139,7 +223,10 @@ impl<S: JournalStore> JournalStore for FaultyStore<S> {
     }
 
     fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        Box::pin(self.commit(self.inner.retry(fence, after, is_failure)))
+        Box::pin(async move {
+            let given_up = fence.clone();
+            self.commit(|store: Self| async move { store.inner.retry(&given_up, after, is_failure).await }).await
+        })
     }
 
     fn deliver<'s>(
@@ -161,13 +248,13 @@ impl<S: JournalStore> JournalStore for FaultyStore<S> {
 }
 
 /// Says so if a commit is dropped before its answer.
-struct Awaited<'a, S: JournalStore> {
+struct Awaited<'a, S: JournalStore + Clone + 'static> {
     store: &'a FaultyStore<S>,
     fence: &'a Fence,
     record: Option<Arc<Record>>,
 }
 
-impl<S: JournalStore> Drop for Awaited<'_, S> {
+impl<S: JournalStore + Clone + 'static> Drop for Awaited<'_, S> {
     fn drop(&mut self) {
         if let Some(record) = self.record.take() {
             self.store.write(self.fence, Effect::RecordDropped(record));

@@ -36,6 +36,7 @@ pub fn played_workflow(name: &str, case: &WorkflowCase, env: &Env, effects: &Eff
                 activation_id: Arc::clone(context.activation_id()),
                 attempt: context.attempt(),
             };
+            effects.write(env.now(), &fence, Effect::EntryBegan);
             let begun_with = state["number"].as_u64().unwrap_or_default();
             let runs = state["runs"].as_array().cloned().unwrap_or_default();
             let mut played = Played { context, activation, env, effects, fence, begun_with, number: begun_with, runs };

@@ -4,4 +4,4 @@ mod operation;
 mod workflow;
 
 pub use operation::store_operations;
-pub use workflow::{calm_worker_cases, worker_cases, workflow_cases};
+pub use workflow::{calm_worker_cases, replayed_worker_cases, worker_cases, workflow_cases};

@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use crate::cases::{
     ActivationCase, CallableEnding, DeliveryCase, FaultEnding, LifeCase, LifeEnd, Manners, NextCase, OperationCase,
-    StepCase, StoreFault, WorkerCase, WorkflowCase,
+    ReplayCase, StepCase, StoreFault, WorkerCase, WorkflowCase,
 };
 
 /// Up to four activations of up to four operations, one after another and at the same time, of which one in eight fails
@@ -31,6 +31,7 @@ pub fn calm_worker_cases() -> impl Strategy<Value = WorkerCase> {
             faults: Vec::new(),
             deliveries,
             delays: Vec::new(),
+            replay: ReplayCase::default(),
         },
     )
 }
@@ -46,6 +47,25 @@ pub fn worker_cases() -> impl Strategy<Value = WorkerCase> {
         faults,
         delays,
         ..calm
+    })
+}
+
+/// The same or calm ones, of workflows that do the same in every attempt: one thing after another, or several at once that
+/// always succeed or fail. Workers compare the order or enter again after each record, or do both.
+pub fn replayed_worker_cases() -> impl Strategy<Value = WorkerCase> {
+    let cases = prop_oneof![1 => calm_worker_cases(), 2 => worker_cases()];
+    let replay = select(vec![(true, false), (false, true), (true, true)])
+        .prop_map(|(is_constant, is_strict)| ReplayCase { is_constant, is_strict });
+    (cases, replay).prop_map(|(mut case, replay)| {
+        for workflow in &mut case.workflows {
+            // The order of commits is the order of operations only where one comes after another.
+            let all = std::mem::take(&mut workflow.activations).into_iter();
+            let adapted = |activation: ActivationCase| {
+                if replay.is_strict || activation.drops() { activation.in_order() } else { activation }
+            };
+            workflow.activations = all.map(adapted).collect();
+        }
+        WorkerCase { replay, ..case }
     })
 }
 
@@ -96,6 +116,8 @@ fn faults() -> impl Strategy<Value = StoreFault> {
         2 => Just(FaultEnding::AnswerLost),
         1 => Just(FaultEnding::RequestLost),
         1 => Just(FaultEnding::Rejected),
+        2 => Just(FaultEnding::Unattended),
+        1 => Just(FaultEnding::Overdue),
     ];
     (short_times(), ending, short_times()).prop_map(|(before, ending, after)| StoreFault { before, ending, after })
 }

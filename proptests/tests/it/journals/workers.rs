@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures_util::future::{self, Either};
 use proptest::test_runner::TestCaseError;
+use windtunnel_core::durable::sqlite::SqliteStore;
 use windtunnel_core::durable::{
-    ActivationRetry, Checkpoint, Decision, Delivery, JournalStore, MemoryStore, Worker, WorkflowHistory,
+    ActivationRetry, Checkpoint, Decision, Delivery, JournalStore, MemoryStore, OrderCheck, Worker, WorkflowHistory,
 };
 use windtunnel_core::env::Env;
 use windtunnel_core::executor::Backoff;
@@ -18,6 +19,8 @@ use windtunnel_proptests::played::{FaultyStore, played_workflow, played_workflow
 use windtunnel_proptests::{EffectLine, EffectLog};
 use windtunnel_sim::{Reaction, Run, World, WorldHandle};
 
+use super::store::folder;
+
 /// What is left when everything has come to its end.
 #[derive(Debug)]
 pub(super) struct Ended {
@@ -25,6 +28,13 @@ pub(super) struct Ended {
     pub(super) histories: Vec<WorkflowHistory>,
     pub(super) effects: Vec<EffectLine>,
     pub(super) delivered: Vec<Delivered>,
+}
+
+/// Where the journals are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StoreKind {
+    Memory,
+    Sqlite,
 }
 
 /// A delivery, and what it came to.
@@ -48,8 +58,8 @@ pub(super) fn workflow_id(place: usize) -> String {
 }
 
 /// Plays a case twice, and compares.
-pub(super) fn run_twice(case: &WorkerCase) -> Result<Run<Ended>, TestCaseError> {
-    let [first, second] = [(); 2].map(|()| run(case));
+pub(super) fn run_twice(case: &WorkerCase, kind: StoreKind) -> Result<Run<Ended>, TestCaseError> {
+    let [first, second] = [(); 2].map(|()| run(case, kind));
     let [told, again] = [&first, &second].map(|run| {
         let ended = run.outcome.as_ref().map(|ended| (&ended.histories, &ended.effects, &ended.delivered));
         format!("{ended:?} {} {:?}", run.digest(), run.elapsed)
@@ -57,26 +67,35 @@ pub(super) fn run_twice(case: &WorkerCase) -> Result<Run<Ended>, TestCaseError> 
     if told == again { Ok(first) } else { Err(TestCaseError::fail("the same case is played in two ways")) }
 }
 
-pub(super) fn run(case: &WorkerCase) -> Run<Ended> {
+pub(super) fn run(case: &WorkerCase, kind: StoreKind) -> Run<Ended> {
     let delays = case.delays.clone();
     let world = World::new(0).on_event(move |event| {
         delays.get(event.sequence as usize).map_or(Reaction::Continue, |delay| Reaction::Delay(*delay))
     });
-    world.run(|world| play(case.clone(), world))
+    world.run(|world| async move {
+        let env = world.env();
+        match kind {
+            StoreKind::Memory => play(case.clone(), world, MemoryStore::new(env)).await,
+            StoreKind::Sqlite => {
+                let folder = folder();
+                let store = SqliteStore::open(folder.path().join("journals.db"), env).await.unwrap();
+                play(case.clone(), world, store).await
+            }
+        }
+    })
 }
 
-async fn play(case: WorkerCase, world: WorldHandle) -> Ended {
+async fn play(case: WorkerCase, world: WorldHandle, inner: impl JournalStore + Clone + 'static) -> Ended {
     let (env, effects) = (world.env(), EffectLog::new());
-    let inner = MemoryStore::new(env.clone());
     let (entry, state) = played_workflow_start();
     for place in 0..case.workflows.len() {
         let checkpoint = Checkpoint::new(entry, state.clone()).unwrap();
         inner.start(&workflow_id(place), &format!("flow-{place}"), checkpoint).await.unwrap();
     }
     let store = FaultyStore::new(inner.clone(), env.clone(), case.faults.iter().copied(), effects.clone());
-    let worker = worker(&case, &world, store, &effects);
+    let worker = worker(&case, &world, store.clone(), &effects);
     let workers = case.workers.iter().map(|lives| live(worker.clone(), lives, &env));
-    let running = future::join_all(workers);
+    let running = future::select(Box::pin(future::join_all(workers)), Box::pin(store.work()));
     let deliveries = case.deliveries.iter().map(|delivery| async {
         env.until(delivery.at).await;
         let id = workflow_id(delivery.workflow % case.workflows.len());
@@ -100,10 +119,12 @@ async fn play(case: WorkerCase, world: WorldHandle) -> Ended {
     Ended { histories: histories(&inner, case.workflows.len()).await, effects: effects.lines(), delivered }
 }
 
-fn worker(case: &WorkerCase, world: &WorldHandle, store: FaultyStore<MemoryStore>, effects: &EffectLog) -> Worker {
+fn worker(case: &WorkerCase, world: &WorldHandle, store: impl JournalStore + 'static, effects: &EffectLog) -> Worker {
     let env = world.env();
     let retry = ActivationRetry { failures_max: NonZeroU32::new(FAILURES_MAX).unwrap(), backoff: Backoff::default() };
     let worker = Worker::new(store).env(env.clone()).sink(world.trace()).lease(case.lease).retry(retry);
+    let worker = if case.replay.is_strict { worker.order(OrderCheck::Strict) } else { worker };
+    let worker = if case.replay.is_constant { worker.always_replay() } else { worker };
     case.workflows.iter().enumerate().fold(worker, |worker, (place, workflow)| {
         worker.workflow(played_workflow(&format!("flow-{place}"), workflow, &env, effects))
     })
@@ -111,13 +132,17 @@ fn worker(case: &WorkerCase, world: &WorldHandle, store: FaultyStore<MemoryStore
 
 async fn live(worker: Worker, lives: &[LifeCase], env: &Env) {
     for life in lives {
-        match life.ends {
-            LifeEnd::Polls(polls_left) => Crash { future: Some(Box::pin(worker.run())), polls_left }.await,
-            LifeEnd::After(duration) => drop(env.timeout(duration, worker.run()).await),
-        }
-        env.until(env.now() + life.rest).await;
+        live_once(&worker, *life, env).await;
     }
     match worker.run().await {}
+}
+
+pub(super) async fn live_once(worker: &Worker, life: LifeCase, env: &Env) {
+    match life.ends {
+        LifeEnd::Polls(polls_left) => Crash { future: Some(Box::pin(worker.run())), polls_left }.await,
+        LifeEnd::After(duration) => drop(env.timeout(duration, worker.run()).await),
+    }
+    env.until(env.now() + life.rest).await;
 }
 
 /// Drops its future after so many polls.
@@ -142,13 +167,13 @@ impl<F: Future> Future for Crash<F> {
     }
 }
 
-async fn histories(store: &MemoryStore, count: usize) -> Vec<WorkflowHistory> {
+async fn histories(store: &impl JournalStore, count: usize) -> Vec<WorkflowHistory> {
     let reads = (0..count).map(|place| async move { store.read(&workflow_id(place)).await.unwrap() });
     future::join_all(reads).await.into_iter().flatten().collect()
 }
 
 /// Whether each workflow has ended, or waits for an event that does not come any more.
-async fn all_at_rest(store: &MemoryStore, count: usize) -> bool {
+async fn all_at_rest(store: &impl JournalStore, count: usize) -> bool {
     let histories = histories(store, count).await;
     histories.iter().all(|history| {
         let last = history.activations.iter().rev().take(2).collect::<Vec<_>>();

@@ -1,17 +1,18 @@
 //! Durable workflows come to the same end whatever happens to their workers and to what they ask of the store.
 
 use proptest::prelude::*;
+use proptest::test_runner::Config;
 use windtunnel_core::durable::{Decision, Delivery, Wake};
 use windtunnel_proptests::cases::WorkerCase;
 use windtunnel_proptests::models::WorkflowPrediction;
-use windtunnel_proptests::strategies::{calm_worker_cases, worker_cases};
+use windtunnel_proptests::strategies::{calm_worker_cases, replayed_worker_cases, worker_cases};
 use windtunnel_proptests::{Effect, EffectLine, Violation, invariants};
 
-use super::workers::{self, Ended, activations};
+use super::workers::{self, Ended, StoreKind, activations};
 use crate::settings::family;
 
-pub(super) fn play(case: &WorkerCase) -> Result<Ended, TestCaseError> {
-    let run = workers::run_twice(case)?;
+fn play(case: &WorkerCase, kind: StoreKind) -> Result<Ended, TestCaseError> {
+    let run = workers::run_twice(case, kind)?;
     invariants::order(&run.trace)?;
     let ended = run.outcome.map_err(|error| TestCaseError::fail(error.to_string()))?;
     for history in &ended.histories {
@@ -133,18 +134,43 @@ fn check_failures(ended: &Ended) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+fn check_any(case: &WorkerCase, kind: StoreKind) -> Result<(), TestCaseError> {
+    let ended = play(case, kind)?;
+    check(case, &ended)?;
+    check_failures(&ended)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 4096, ..family!("journal-workflow") })]
 
     #[test]
     fn workflows_come_to_their_end_whatever_goes_wrong(case in worker_cases()) {
-        let ended = play(&case)?;
-        check(&case, &ended)?;
-        check_failures(&ended)?;
+        check_any(&case, StoreKind::Memory)?;
+    }
+
+    #[test]
+    fn workflows_that_replay_always_or_in_order_come_to_the_same_end(case in replayed_worker_cases()) {
+        check_any(&case, StoreKind::Memory)?;
     }
 
     #[test]
     fn workflows_do_nothing_twice_where_nothing_goes_wrong(case in calm_worker_cases()) {
-        check_calm(&case, &play(&case)?)?;
+        check_calm(&case, &play(&case, StoreKind::Memory)?)?;
+    }
+}
+
+fn sqlite_config() -> Config {
+    let config = family!("journal-workflow-sqlite");
+    Config { cases: config.cases.div_ceil(8), max_shrink_iters: 1024, ..config }
+}
+
+proptest! {
+    #![proptest_config(sqlite_config())]
+
+    #[test]
+    fn workflows_in_a_file_come_to_their_end_whatever_goes_wrong(
+        case in prop_oneof![3 => worker_cases(), 1 => replayed_worker_cases()],
+    ) {
+        check_any(&case, StoreKind::Sqlite)?;
     }
 }
