@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::claim::Spot;
 use super::error::SqliteError;
 use super::fault::{Fault, Outcome};
-use super::group::{self, Group};
+use super::group::{self, Group, Lead};
 use super::held::HeldFile;
 use super::{header, log_file, schema};
 use crate::env::Env;
@@ -116,17 +116,21 @@ impl Shelf {
         self.env.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
     }
 
-    /// Makes all changes that wait, together; somebody may have made them already.
-    pub(super) fn commit_waiting(&self) {
+    /// Makes all changes that wait, those that came meanwhile together, until none does.
+    pub(super) fn lead(&self, mut lead: Lead) {
         let mut connection = self.connection.lock();
-        let group = self.group.take();
-        if group.len() > 1
-            && let Ok(transaction) = begin(&mut connection, TransactionBehavior::Immediate)
-        {
-            return group::commit(transaction, group, self.now());
-        }
-        for waiting in group {
-            waiting.make(|change| self.run_on(&mut connection, TransactionBehavior::Immediate, change));
+        while let Some(group) = lead.take() {
+            if group.len() > 1
+                && let Ok(transaction) = begin(&mut connection, TransactionBehavior::Immediate)
+            {
+                group::commit(transaction, group, self.now());
+            } else {
+                for waiting in group {
+                    waiting.make(|change| self.run_on(&mut connection, TransactionBehavior::Immediate, change));
+                }
+            }
+            // Others want it too.
+            MutexGuard::bump(&mut connection);
         }
     }
 }

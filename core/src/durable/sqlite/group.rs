@@ -1,73 +1,152 @@
 //! Commits that wait at the same time share a transaction, and so one wait for the disk.
+//!
+//! Whoever comes first leads: it takes up what waits, again and again until nothing does. The others only wait.
 
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction};
 
 use super::fault::{Fault, Outcome};
+use crate::env::BlockingError;
 
 /// What a commit changes.
 pub(super) type Change = Box<dyn FnOnce(&Connection, Duration) -> Outcome<()> + Send>;
 
-/// The commits that wait.
-#[derive(Default)]
+/// The commits that wait. Clones share them.
+#[derive(Clone, Default)]
 pub(super) struct Group {
-    waiting: Mutex<Vec<Waiting>>,
+    state: Arc<Mutex<State>>,
 }
 
+#[derive(Default)]
+struct State {
+    waiting: Vec<Waiting>,
+    is_led: bool,
+}
+
+/// A commit that waits.
 pub(super) struct Waiting {
     change: Change,
-    slot: Slot,
+    answer: Answer,
 }
 
-/// Where a commit finds what became of it.
-type Slot = Arc<Mutex<Option<Outcome<()>>>>;
+/// Says what became of a commit; if it is dropped before, that it is lost.
+struct Answer(Arc<Mutex<Slot>>);
 
-/// The other end of a slot.
-pub(super) struct Joined(Slot);
+#[derive(Default)]
+struct Slot {
+    outcome: Option<Outcome<()>>,
+    waker: Option<Waker>,
+}
+
+/// Where a commit hears what became of it.
+pub(super) struct Joined(Arc<Mutex<Slot>>);
+
+/// The task of taking up what waits. Dropped before its end, it leaves nobody waiting.
+pub(super) struct Lead {
+    group: Group,
+    is_over: bool,
+}
 
 impl Group {
-    pub(super) fn join(&self, change: Change) -> Joined {
-        let slot = Slot::default();
-        self.waiting.lock().push(Waiting { change, slot: Arc::clone(&slot) });
-        Joined(slot)
+    /// Adds a commit. Whoever is given the lead has to take it.
+    pub(super) fn join(&self, change: Change) -> (Joined, Option<Lead>) {
+        let slot = Arc::<Mutex<Slot>>::default();
+        let waiting = Waiting { change, answer: Answer(Arc::clone(&slot)) };
+        let mut state = self.state.lock();
+        state.waiting.push(waiting);
+        let is_led = std::mem::replace(&mut state.is_led, true);
+        (Joined(slot), (!is_led).then(|| Lead { group: self.clone(), is_over: false }))
     }
+}
 
-    pub(super) fn take(&self) -> Vec<Waiting> {
-        std::mem::take(&mut *self.waiting.lock())
+impl Lead {
+    /// What waits; nothing, if the lead is over.
+    pub(super) fn take(&mut self) -> Option<Vec<Waiting>> {
+        let mut state = self.group.state.lock();
+        let waiting = std::mem::take(&mut state.waiting);
+        state.is_led = !waiting.is_empty();
+        self.is_over = !state.is_led;
+        state.is_led.then_some(waiting)
+    }
+}
+
+impl Drop for Lead {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let waiting = {
+            let mut state = self.group.state.lock();
+            state.is_led = false;
+            std::mem::take(&mut state.waiting)
+        };
+        drop(waiting);
     }
 }
 
 impl Joined {
-    /// Nothing, if whoever took the change never came to it.
-    pub(super) fn outcome(self) -> Option<Outcome<()>> {
-        self.0.lock().take()
+    pub(super) async fn outcome(self) -> Outcome<()> {
+        std::future::poll_fn(|context| {
+            let mut slot = self.0.lock();
+            match slot.outcome.take() {
+                Some(outcome) => Poll::Ready(outcome),
+                None => {
+                    slot.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
     }
 }
 
 impl Waiting {
     /// Makes the change by `make`, which is all of its transaction.
     pub(super) fn make(self, make: impl FnOnce(Change) -> Outcome<()>) {
-        *self.slot.lock() = Some(make(self.change));
+        self.answer.give(make(self.change));
+    }
+}
+
+impl Answer {
+    fn give(&self, outcome: Outcome<()>) {
+        let waker = {
+            let mut slot = self.0.lock();
+            slot.outcome = Some(outcome);
+            slot.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        // An answer that was given and not yet taken, or one that nobody can take any more, is the only other owner's.
+        let is_open = Arc::strong_count(&self.0) > 1 && self.0.lock().outcome.is_none();
+        if is_open {
+            self.give(Err(Fault::Lost(BlockingError::Lost)));
+        }
     }
 }
 
 /// Makes all changes in one transaction, each of them whole or not at all, and commits it.
 pub(super) fn commit(transaction: Transaction<'_>, group: Vec<Waiting>, now: Duration) {
     let mut made = Vec::with_capacity(group.len());
-    for waiting in group {
-        let Waiting { change, slot } = waiting;
+    for Waiting { change, answer } in group {
         match alone(&transaction, change, now) {
-            Ok(()) => made.push(slot),
-            Err(fault) => *slot.lock() = Some(Err(fault)),
+            Ok(()) => made.push(answer),
+            Err(fault) => answer.give(Err(fault)),
         }
     }
     // SQLite gives up the whole transaction where it cannot go on, as on a full disk: then this fails.
     let committed = transaction.commit().map_err(Arc::new);
-    for slot in made {
-        *slot.lock() = Some(committed.clone().map_err(Fault::Unsure));
+    for answer in made {
+        answer.give(committed.clone().map_err(Fault::Unsure));
     }
 }
 
@@ -80,4 +159,52 @@ fn alone(transaction: &Transaction<'_>, change: Change, now: Duration) -> Outcom
     }
     transaction.prepare_cached("RELEASE change")?.execute([])?;
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn change() -> Change {
+        Box::new(|_, _| Ok(()))
+    }
+
+    fn is_lost(joined: Joined) -> bool {
+        matches!(joined.outcome().now_or_never(), Some(Err(Fault::Lost(_))))
+    }
+
+    #[test]
+    fn one_leads_until_nobody_waits_and_then_another_one_does() {
+        let group = Group::default();
+        let (first, Some(mut lead)) = group.join(change()) else { panic!("nobody leads") };
+        let (second, None) = group.join(change()) else { panic!("two lead") };
+        let waiting = lead.take().unwrap();
+        assert_eq!(waiting.len(), 2);
+        let (third, None) = group.join(change()) else { panic!("two lead") };
+        waiting.into_iter().for_each(|waiting| waiting.make(|_| Ok(())));
+        lead.take().unwrap().into_iter().for_each(|waiting| waiting.make(|_| Ok(())));
+        assert!(lead.take().is_none());
+        let (fourth, next) = group.join(change());
+        assert!(next.is_some());
+        drop(lead);
+        for made in [first, second, third] {
+            assert!(matches!(made.outcome().now_or_never(), Some(Ok(()))));
+        }
+        assert!(fourth.outcome().now_or_never().is_none(), "a lead that is over takes nothing from the next one");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_lead_that_is_lost() {
+        let group = Group::default();
+        let (first, lead) = group.join(change());
+        let (second, _) = group.join(change());
+        drop(lead);
+        assert!(is_lost(first) && is_lost(second));
+        let (third, Some(mut lead)) = group.join(change()) else { panic!("nobody leads again") };
+        // As by a panic in one of them.
+        drop(lead.take());
+        assert!(is_lost(third));
+    }
 }

@@ -1,7 +1,9 @@
 //! The store of journals in a file.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +23,7 @@ use crate::durable::history::WorkflowHistory;
 use crate::durable::record::Record;
 use crate::durable::rules::{check_event, check_start};
 use crate::durable::store::{Delivery, JournalStore, Started, StoreError};
-use crate::env::{BlockingError, Env};
+use crate::env::Env;
 
 /// A store of journals in one file, which several processes of one machine may use at once. Clones share the file.
 ///
@@ -133,13 +135,20 @@ impl SqliteStore {
         work: impl FnOnce(&Connection, Duration) -> Outcome<()> + Send + 'static,
     ) -> BoxFuture<'s, Commit> {
         Box::pin(async move {
-            let joined = self.shelf.group.join(Box::new(work));
-            let committing = |shelf: &Shelf| {
-                shelf.commit_waiting();
-                Ok(())
-            };
-            let lost = self.on_shelf(committing).await;
-            match joined.outcome().unwrap_or_else(|| lost.and(Err(Fault::Lost(BlockingError::Lost)))) {
+            let (joined, lead) = self.shelf.group.join(Box::new(work));
+            let mut leading = lead.map(|lead| {
+                let shelf = Arc::clone(&self.shelf);
+                self.env.run_blocking(move || shelf.lead(lead))
+            });
+            // Whoever leads goes on for the others when its own commit is made.
+            let mut outcome = pin!(joined.outcome());
+            let outcome = poll_fn(|context| {
+                if leading.as_mut().is_some_and(|leading| leading.as_mut().poll(context).is_ready()) {
+                    leading = None;
+                }
+                outcome.as_mut().poll(context)
+            });
+            match outcome.await {
                 Ok(()) => Commit::Acknowledged,
                 Err(fault) => fault.into_commit(self.path()),
             }
