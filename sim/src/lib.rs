@@ -8,11 +8,17 @@
 pub mod case;
 mod determinism;
 mod explore;
+mod host;
+mod network;
+mod schedule;
 pub mod script;
 mod trace;
 mod world;
 
 pub use determinism::Divergence;
 pub use explore::{ExploreError, Explored, FailingSeed, explore, explore_in};
+pub use host::{Host, HostError, Process};
+pub use network::{LinkSettings, TcpListener, TcpStream};
+pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
 pub use world::{Reaction, Run, World, WorldError, WorldHandle};

@@ -28,6 +28,7 @@ pub struct Env {
     ids: Arc<dyn Ids>,
     blocking: Arc<dyn Blocking>,
     gate: Option<Arc<dyn Gate>>,
+    host: Option<Arc<str>>,
     event_sequence: Arc<Mutex<u64>>,
 }
 
@@ -48,6 +49,7 @@ impl Env {
             ids: system.clone(),
             blocking: system,
             gate: None,
+            host: None,
             event_sequence: Arc::default(),
         }
     }
@@ -66,8 +68,15 @@ impl Env {
             ids: Arc::new(ids),
             blocking: Arc::new(blocking),
             gate: None,
+            host: None,
             event_sequence: Arc::default(),
         }
+    }
+
+    /// Replaces the clock.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Clock + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
     }
 
     /// Replaces how [`Env::sleep`] waits, and nothing else: timeouts still follow the clock (E4).
@@ -94,10 +103,21 @@ impl Env {
         Self { blocking: Arc::new(blocking), ..self }
     }
 
+    /// Names the simulated host that this is the environment of: events carry the name.
+    #[must_use]
+    pub fn with_host(self, host: Arc<str>) -> Self {
+        Self { host: Some(host), ..self }
+    }
+
     /// Lets a world act whenever an event is emitted.
     #[must_use]
     pub fn with_gate(self, gate: impl Gate + 'static) -> Self {
         Self { gate: Some(Arc::new(gate)), ..self }
+    }
+
+    /// The simulated host that this is the environment of; none outside a simulation of hosts.
+    pub fn host(&self) -> Option<&Arc<str>> {
+        self.host.as_ref()
     }
 
     /// Monotonic time since the environment began.

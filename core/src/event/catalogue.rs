@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// One step of one run.
 ///
-/// Its JSON form is the line format of traces: `sequence`, `at_ns`, `run_id`, `call_id` and `parent_id` where there is
+/// Its JSON form is the line format of traces: `sequence`, `at_ns`, `host` where there is one, `run_id`, `call_id` and `parent_id` where there is
 /// one, `type`, `data`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -17,6 +17,8 @@ pub struct Event {
     pub sequence: u64,
     /// The environment's monotonic time; nanoseconds as `at_ns` in JSON.
     pub at: Duration,
+    /// The simulated host where it happened, if there are hosts.
+    pub host: Option<Arc<str>>,
     /// The run.
     pub run_id: Arc<str>,
     /// The call, unless the event is the run's own.
@@ -392,6 +394,7 @@ impl Event {
     /// use windtunnel_core::event::EventKind;
     /// # use windtunnel_core::event::Event;
     /// # let event = Event {
+    /// #     host: None,
     /// #     sequence: 0, at: std::time::Duration::ZERO, run_id: "run-1".into(), call_id: None, parent_id: None,
     /// #     kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, cause: "foreign", delay_s: 0.5 },
     /// # };
@@ -410,6 +413,9 @@ impl Serialize for Event {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sequence", &self.sequence)?;
         map.serialize_entry("at_ns", &u64::try_from(self.at.as_nanos()).unwrap_or(u64::MAX))?;
+        if let Some(host) = &self.host {
+            map.serialize_entry("host", host)?;
+        }
         map.serialize_entry("run_id", &self.run_id)?;
         if let Some(call_id) = &self.call_id {
             map.serialize_entry("call_id", call_id)?;
@@ -430,6 +436,7 @@ mod tests {
     #[test]
     fn the_line_format_is_stable() {
         let retry = Event {
+            host: None,
             sequence: 3,
             at: Duration::from_micros(1_500),
             run_id: "run-1".into(),

@@ -81,6 +81,7 @@ impl Emitter {
         let event = Event {
             sequence: *sequence,
             at: self.env.now(),
+            host: self.env.host().cloned(),
             run_id: Arc::clone(&subject.run_id),
             call_id: subject.call_id.clone(),
             parent_id: subject.parent_id.clone(),

@@ -9,12 +9,14 @@ use super::Event;
 /// As wide as the longest name of an event, `activation.reconciled`.
 const NAME_WIDTH: usize = 21;
 
-/// When, whose, what, and its data: `0.500000000  run-1/call-1  tool.attempt  tool=search attempt=2`, in columns.
+/// When, whose (after the host's name, where there are hosts), what, and its data, in columns:
+/// `0.500000000  run-1/call-1  tool.attempt  tool=search attempt=2`.
 impl fmt::Display for Event {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.host.as_ref().map(|host| format!("{host}:")).unwrap_or_default();
         let whose = match &self.call_id {
-            Some(call_id) => format!("{}/{call_id}", self.run_id),
-            None => self.run_id.to_string(),
+            Some(call_id) => format!("{host}{}/{call_id}", self.run_id),
+            None => format!("{host}{}", self.run_id),
         };
         // An id may come from a model: it must not break the line.
         let whose = if whose.contains(char::is_control) { whose.escape_debug().to_string() } else { whose };
@@ -62,6 +64,7 @@ mod tests {
         let event = |call_id: Option<&str>, kind| Event {
             sequence: 3,
             at: Duration::from_micros(1_500),
+            host: None,
             run_id: "run-1".into(),
             call_id: call_id.map(Into::into),
             parent_id: call_id.map(|_| "call-9".into()),

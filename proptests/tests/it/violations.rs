@@ -39,6 +39,7 @@ fn kind(name: &str, number: u32) -> EventKind {
 /// A log of one call: for each event its time in seconds, its name, and its attempt or approval.
 fn log(lines: &[(u64, &str, u32)]) -> Vec<Event> {
     let event = |(sequence, (seconds, name, number)): (usize, &(u64, &str, u32))| Event {
+        host: None,
         sequence: sequence as u64,
         at: Duration::from_secs(*seconds),
         run_id: "run".into(),

@@ -16,11 +16,11 @@ use super::timers::{TimerKey, Timers};
 
 /// What the clock's users and the driver share.
 #[derive(Debug, Default)]
-pub(super) struct Time {
+pub(crate) struct Time {
     now_ns: AtomicU64,
     /// When the world began on tokio's clock.
     began: OnceLock<Instant>,
-    pub(super) timers: Mutex<Timers>,
+    pub(crate) timers: Mutex<Timers>,
     /// The last instant at which somebody paused, and how often.
     pauses: Mutex<(u64, u32)>,
     /// Why the world ends before its scenario does.
@@ -28,7 +28,7 @@ pub(super) struct Time {
 }
 
 impl Time {
-    pub(super) fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
     }
 
@@ -75,7 +75,7 @@ const PAUSE_THAT_TAKES_TIME: Duration = Duration::from_millis(1);
 
 /// A world's clock, and the place of its blocking work: it runs at once and takes no time.
 #[derive(Clone, Debug)]
-pub(super) struct WorldClock {
+pub(crate) struct WorldClock {
     pub(super) time: Arc<Time>,
     pub(super) epoch: SystemTime,
 }

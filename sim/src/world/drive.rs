@@ -15,6 +15,8 @@ use tokio::time::Sleep;
 
 use super::clock::Time;
 use super::run::WorldError;
+use crate::host::Hosts;
+use crate::schedule::Next;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
@@ -110,10 +112,12 @@ impl TimeMover {
     }
 }
 
-/// Drives one scenario to its end.
+/// Drives one scenario, and the tasks of its hosts, to its end.
 pub(super) struct Drive<F> {
     scenario: Pin<Box<F>>,
+    scenario_waker: Waker,
     mover: Arc<Mutex<TimeMover>>,
+    hosts: Arc<Hosts>,
     polls: Polls,
 }
 
@@ -127,17 +131,43 @@ struct Polls {
 impl<F: Future> Drive<F> {
     /// Must be made inside the world's runtime.
     #[expect(clippy::disallowed_methods, reason = "the driver moves tokio's paused clock")]
-    pub(super) fn new(scenario: F, mover: Arc<Mutex<TimeMover>>) -> Self {
+    pub(super) fn new(scenario: F, mover: Arc<Mutex<TimeMover>>, hosts: Arc<Hosts>) -> Self {
         {
             let mut mover = mover.lock();
             mover.sleep = Some(Box::pin(tokio::time::sleep_until(mover.time.began())));
         }
-        Self { scenario: Box::pin(scenario), mover, polls: Polls::default() }
+        let scenario_waker = hosts.tasks().scenario_waker();
+        Self { scenario: Box::pin(scenario), scenario_waker, mover, hosts, polls: Polls::default() }
+    }
+
+    /// Gives each of those that can go on now one turn, in an order that is drawn; then what runs outside has its turn.
+    fn take_turns(&mut self, now_ns: u64) -> Poll<Result<F::Output, WorldError>> {
+        self.hosts.fabric().turn();
+        for _ in 0..self.hosts.tasks().count_ready() {
+            let Some(next) = self.hosts.tasks().next() else { break };
+            match next {
+                Next::Scenario => {
+                    let mut context = Context::from_waker(&self.scenario_waker);
+                    if let Poll::Ready(output) = self.scenario.as_mut().poll(&mut context) {
+                        return Poll::Ready(Ok(output));
+                    }
+                }
+                Next::Task(running) => drop(self.hosts.tasks().poll(running)),
+            }
+            self.hosts.fabric().turn();
+            let polls = self.polls.count(now_ns);
+            if polls > POLLS_AT_ONE_INSTANT_MAX {
+                return Poll::Ready(Err(WorldError::Spinning { polls }));
+            }
+        }
+        Poll::Pending
     }
 }
 
 impl<F> Drop for Drive<F> {
     fn drop(&mut self) {
+        // What runs on hosts ends in the order in which it was begun, and before its network.
+        self.hosts.close();
         // Both hold on to the runtime, whose park hook holds on to the mover.
         let mut mover = self.mover.lock();
         mover.sleep = None;
@@ -172,13 +202,13 @@ impl<F: Future> Future for Drive<F> {
             mover.time.follow_tokio();
             mover.time.now_ns()
         };
-        if let Poll::Ready(output) = this.scenario.as_mut().poll(context) {
-            return Poll::Ready(Ok(output));
+        this.hosts.tasks().begin(context.waker());
+        this.hosts.fabric().begin(context.waker());
+        let turns = this.take_turns(now_ns);
+        this.hosts.tasks().end();
+        if turns.is_pending() && this.hosts.tasks().can_go_on() {
+            context.waker().wake_by_ref();
         }
-        let polls = this.polls.count(now_ns);
-        if polls > POLLS_AT_ONE_INSTANT_MAX {
-            return Poll::Ready(Err(WorldError::Spinning { polls }));
-        }
-        Poll::Pending
+        turns
     }
 }

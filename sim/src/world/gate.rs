@@ -29,7 +29,8 @@ pub enum Reaction {
 pub(super) type React = Arc<dyn Fn(&Event) -> Reaction + Send + Sync>;
 
 /// Holds the world's limit of events, and lets it react.
-pub(super) struct WorldGate {
+#[derive(Clone)]
+pub(crate) struct WorldGate {
     pub(super) clock: WorldClock,
     pub(super) events_max: u64,
     pub(super) react: Option<React>,

@@ -7,7 +7,19 @@ use windtunnel_core::event::Event;
 
 use super::clock::WorldClock;
 use super::gate::{Reaction, WorldGate};
+use super::streams::Streams;
 use crate::Trace;
+use crate::host::{Host, HostError, Hosts};
+use crate::network::LinkSettings;
+
+/// What the environments of hosts are made of.
+pub(crate) struct HostParts {
+    pub(crate) clock: WorldClock,
+    pub(crate) gate: WorldGate,
+    pub(crate) streams: Arc<Streams>,
+    pub(crate) env: Env,
+    pub(crate) trace: Trace,
+}
 
 /// What a scenario gets of its world. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -15,8 +27,7 @@ pub struct WorldHandle {
     pub(super) seed: u64,
     pub(super) env: Env,
     pub(super) trace: Trace,
-    pub(super) clock: WorldClock,
-    pub(super) events_max: u64,
+    pub(super) hosts: Arc<Hosts>,
 }
 
 impl WorldHandle {
@@ -45,8 +56,21 @@ impl WorldHandle {
     /// # Ok::<(), windtunnel_sim::WorldError>(())
     /// ```
     pub fn env_on_event(&self, react: impl Fn(&Event) -> Reaction + Send + Sync + 'static) -> Env {
-        let gate = WorldGate { clock: self.clock.clone(), events_max: self.events_max, react: Some(Arc::new(react)) };
+        let gate = WorldGate { react: Some(Arc::new(react)), ..self.hosts.parts().gate.clone() };
         self.env().with_gate(gate)
+    }
+
+    /// The host of this name; a new one that runs nothing, if there is none.
+    ///
+    /// # Errors
+    /// [`HostError`] for a name that cannot be one, or the 33rd host.
+    pub fn host(&self, name: &str) -> Result<Host, HostError> {
+        self.hosts.host(name)
+    }
+
+    /// How packets travel between hosts that have no settings of their own.
+    pub fn set_links(&self, settings: LinkSettings) {
+        self.hosts.fabric().set_default_link(settings);
     }
 
     /// The world's trace, a sink for events.

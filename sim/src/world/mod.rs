@@ -8,6 +8,11 @@ mod run;
 mod streams;
 mod timers;
 
+pub(crate) use clock::{Time, WorldClock};
 pub use gate::Reaction;
+pub(crate) use gate::WorldGate;
+pub(crate) use handle::HostParts;
 pub use handle::WorldHandle;
 pub use run::{Run, World, WorldError};
+pub(crate) use streams::{SharedStreams, Streams};
+pub(crate) use timers::TimerKey;

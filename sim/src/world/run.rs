@@ -13,8 +13,11 @@ use windtunnel_core::event::Event;
 use super::clock::{Time, WorldClock};
 use super::drive::{Drive, TimeMover};
 use super::gate::{React, Reaction, WorldGate};
-use super::handle::WorldHandle;
-use super::streams::Streams;
+use super::handle::{HostParts, WorldHandle};
+use super::streams::{SharedStreams, Streams};
+use crate::host::Hosts;
+use crate::network::Fabric;
+use crate::schedule::{Schedule, Tasks};
 use crate::{Divergence, Trace, trace};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -42,6 +45,7 @@ pub struct World {
     time_limit: Duration,
     events_max: u64,
     react: Option<React>,
+    schedule: Schedule,
 }
 
 /// What came of a scenario.
@@ -112,6 +116,7 @@ impl World {
             time_limit: 365 * DAY,
             events_max: 1_000_000,
             react: None,
+            schedule: Schedule::default(),
         }
     }
 
@@ -131,6 +136,12 @@ impl World {
     #[must_use]
     pub fn events_max(self, events_max: u64) -> Self {
         Self { events_max, ..self }
+    }
+
+    /// How tasks of hosts that could go on at the same instant are ordered. Default: [`Schedule::Fair`].
+    #[must_use]
+    pub fn schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
     }
 
     /// Lets the world act at events: the step that an event announces waits for the reaction.
@@ -217,30 +228,28 @@ impl World {
             builder.on_thread_unpark(move || unparking.follow_tokio());
             builder.build().map_err(WorldError::Thread)?
         };
-        let handle = WorldHandle {
-            seed: self.seed,
-            env: self.env(time),
-            trace: trace.clone(),
-            clock: self.clock(time),
-            events_max: self.events_max,
-        };
+        let streams = Arc::new(Streams::new(self.seed));
+        let tasks = Tasks::new(self.schedule, streams.generator("world/schedule"));
+        let fabric = Fabric::new(Arc::clone(time), Arc::clone(&streams));
+        let parts = self.host_parts(time, streams, trace);
+        let (env, trace) = (parts.env.clone(), trace.clone());
+        let hosts = Arc::new(Hosts::new(tasks, fabric, parts));
+        let handle = WorldHandle { seed: self.seed, env, trace, hosts: Arc::clone(&hosts) };
         runtime.block_on(async move {
             // The scenario begins inside the driver, so that its first step sees the world too.
             let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
-            let ended = Drive::new(scenario, mover).await?;
+            let ended = Drive::new(scenario, mover, hosts).await?;
             ended.map_err(|payload| panicked(&*payload))
         })
     }
 
-    fn clock(&self, time: &Arc<Time>) -> WorldClock {
-        WorldClock { time: Arc::clone(time), epoch: self.epoch }
-    }
-
-    fn env(&self, time: &Arc<Time>) -> Env {
-        let clock = self.clock(time);
+    fn host_parts(&self, time: &Arc<Time>, streams: Arc<Streams>, trace: &Trace) -> HostParts {
+        let clock = WorldClock { time: Arc::clone(time), epoch: self.epoch };
         let gate = WorldGate { clock: clock.clone(), events_max: self.events_max, react: self.react.clone() };
-        let env = Env::from_parts(clock.clone(), Streams::new(self.seed), CountingIds::default(), clock);
-        env.with_gate(gate)
+        let chance = SharedStreams { streams: Arc::clone(&streams), host: None };
+        let env = Env::from_parts(clock.clone(), chance, CountingIds::default(), clock.clone());
+        let env = env.with_gate(gate.clone());
+        HostParts { clock, gate, streams, env, trace: trace.clone() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Chance: independent named streams from one seed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rand_chacha::ChaCha8Rng;
@@ -11,19 +12,36 @@ use windtunnel_core::env::Rng;
 /// One ChaCha8 generator for each stream name. Frozen and portable: the same seed, name and draw give the same number
 /// on every machine and in every version.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub(crate) struct Streams {
     seed: u64,
     generators: Mutex<BTreeMap<String, ChaCha8Rng>>,
 }
 
 impl Streams {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { seed, generators: Mutex::default() }
     }
 
-    fn generator(&self, stream: &str) -> ChaCha8Rng {
+    /// The generator of a stream, from its beginning.
+    pub(crate) fn generator(&self, stream: &str) -> ChaCha8Rng {
         let hash = Sha256::new().chain_update(self.seed.to_le_bytes()).chain_update(stream.as_bytes()).finalize();
         ChaCha8Rng::from_seed(hash.into())
+    }
+}
+
+/// The streams of the world, or those of one host under names of their own: what one host draws shifts nothing of another.
+#[derive(Debug)]
+pub(crate) struct SharedStreams {
+    pub(crate) streams: Arc<Streams>,
+    pub(crate) host: Option<Arc<str>>,
+}
+
+impl Rng for SharedStreams {
+    fn next_u64(&self, stream: &str) -> u64 {
+        match &self.host {
+            None => self.streams.next_u64(stream),
+            Some(host) => self.streams.next_u64(&format!("{host}/{stream}")),
+        }
     }
 }
 

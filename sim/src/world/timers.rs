@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::task::Waker;
 
 /// A timer's place.
-pub(super) type TimerKey = (u64, u64);
+pub(crate) type TimerKey = (u64, u64);
 
 /// Which timers are armed. Knows no clock.
 #[derive(Debug, Default)]
-pub(super) struct Timers {
+pub(crate) struct Timers {
     armed: BTreeMap<TimerKey, Waker>,
     order: u64,
 }
 
 impl Timers {
-    pub(super) fn arm(&mut self, deadline_ns: u64, waker: Waker) -> TimerKey {
+    pub(crate) fn arm(&mut self, deadline_ns: u64, waker: Waker) -> TimerKey {
         let key = (deadline_ns, self.order);
         self.order += 1;
         self.armed.insert(key, waker);
@@ -27,7 +27,7 @@ impl Timers {
         Some(std::mem::replace(armed, waker.clone()))
     }
 
-    pub(super) fn disarm(&mut self, key: TimerKey) -> Option<Waker> {
+    pub(crate) fn disarm(&mut self, key: TimerKey) -> Option<Waker> {
         self.armed.remove(&key)
     }
 

@@ -1,6 +1,9 @@
 //! What a world promises.
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by failing")]
 
+mod classic;
+mod hosts;
+mod journal;
 mod scripts;
 mod time;
 mod world;

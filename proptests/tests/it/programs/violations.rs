@@ -19,7 +19,15 @@ fn event(name: &str) -> Event {
     };
     let is_own = matches!(name, "started" | "finished");
     let (call_id, parent_id) = if is_own { ("program", None) } else { ("program-1", Some("program".into())) };
-    Event { sequence: 0, at: Duration::ZERO, run_id: "run".into(), call_id: Some(call_id.into()), parent_id, kind }
+    Event {
+        host: None,
+        sequence: 0,
+        at: Duration::ZERO,
+        run_id: "run".into(),
+        call_id: Some(call_id.into()),
+        parent_id,
+        kind,
+    }
 }
 
 #[test]

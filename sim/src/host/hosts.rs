@@ -1,0 +1,102 @@
+//! All hosts of a world.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::machine::{Host, Machine};
+use crate::network::{Fabric, PLACES_MAX, Place};
+use crate::schedule::{Owner, Tasks};
+use crate::world::HostParts;
+
+/// What hosts share.
+pub(crate) struct Hosts {
+    pub(super) tasks: Tasks,
+    pub(super) fabric: Fabric,
+    pub(super) parts: HostParts,
+    machines: Mutex<BTreeMap<Arc<str>, Arc<Machine>>>,
+    lives: AtomicU64,
+}
+
+/// A world has no such host, or no room for it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HostError {
+    /// The name cannot be one.
+    #[error("a host cannot be called {name:?}: a name has 1 to 63 letters, digits, hyphens and dots")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// There are as many as there can be.
+    #[error("a world has room for {hosts_max} hosts, and {name:?} is one more")]
+    TooMany {
+        /// The name.
+        name: String,
+        /// How many there can be.
+        hosts_max: usize,
+    },
+}
+
+impl Hosts {
+    pub(crate) fn new(tasks: Tasks, fabric: Fabric, parts: HostParts) -> Self {
+        Self { tasks, fabric, parts, machines: Mutex::default(), lives: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    pub(crate) fn parts(&self) -> &HostParts {
+        &self.parts
+    }
+
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
+    /// Ends everything: the tasks in the order in which they were begun, then the network. On the world's thread.
+    pub(crate) fn close(&self) {
+        let machines = std::mem::take(&mut *self.machines.lock());
+        machines.values().for_each(|machine| machine.close());
+        self.tasks.drop_all();
+        self.fabric.close();
+    }
+
+    /// The host of this name; a new one, if there is none.
+    pub(crate) fn host(self: &Arc<Self>, name: &str) -> Result<Host, HostError> {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '.';
+        if name.is_empty() || name.len() > 63 || !name.chars().all(is_letter) {
+            return Err(HostError::Name { name: name.to_owned() });
+        }
+        let mut machines = self.machines.lock();
+        if let Some(machine) = machines.get(name) {
+            return Ok(Host::new(Arc::clone(machine), Arc::clone(self)));
+        }
+        let place = Place(machines.len());
+        let Some((id, address)) = self.fabric.host(place) else {
+            return Err(HostError::TooMany { name: name.to_owned(), hosts_max: PLACES_MAX });
+        };
+        let machine = Arc::new(Machine::new(name.into(), place, id, address, self.new_owner()));
+        machines.insert(name.into(), Arc::clone(&machine));
+        Ok(Host::new(machine, Arc::clone(self)))
+    }
+
+    pub(super) fn new_owner(&self) -> Owner {
+        Owner(self.lives.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The address of a host's port.
+    pub(super) fn address(&self, name: &str, port: u16) -> Option<SocketAddr> {
+        self.machines.lock().get(name).map(|machine| SocketAddr::new(machine.address, port))
+    }
+}
+
+impl fmt::Debug for Hosts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.machines.lock().keys()).finish()
+    }
+}

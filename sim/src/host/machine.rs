@@ -1,0 +1,251 @@
+//! A host, as whoever tests sees it: what is done to it from outside.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
+use turmoil_net::HostId;
+use windtunnel_core::env::Env;
+
+use super::clock::{HostClock, HostGate, Skew};
+use super::hosts::Hosts;
+use super::life::Life;
+use super::process::Process;
+use crate::network::{LinkSettings, Place};
+use crate::schedule::{Owner, Task};
+use crate::world::SharedStreams;
+
+type Program = Arc<dyn Fn(Process) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// What there is of a host, whatever life it is in.
+pub(super) struct Machine {
+    pub(super) name: Arc<str>,
+    pub(super) place: Place,
+    pub(super) id: HostId,
+    pub(super) address: IpAddr,
+    skew: Skew,
+    state: Mutex<State>,
+}
+
+struct State {
+    life: Life,
+    power: Power,
+    program: Option<Program>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    /// Its process runs.
+    Up,
+    /// It has power, and no process.
+    Crashed,
+    Off,
+}
+
+impl Machine {
+    pub(super) fn new(name: Arc<str>, place: Place, id: HostId, address: IpAddr, owner: Owner) -> Self {
+        let state = State { life: Life::new(owner), power: Power::Up, program: None };
+        Self { name, place, id, address, skew: Skew::default(), state: Mutex::new(state) }
+    }
+
+    /// The end of the world. The program may hold on to the world that holds on to it.
+    pub(super) fn close(&self) {
+        let program = {
+            let mut state = self.state.lock();
+            state.life.freeze();
+            state.program.take()
+        };
+        drop(program);
+    }
+}
+
+/// A host of a world. Cheap to clone.
+///
+/// ```
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// use windtunnel_sim::World;
+///
+/// let run = World::new(7).run(|world| async move {
+///     world.host("greeter")?.start(|process| async move {
+///         let Ok(listener) = process.listen(80).await else { return };
+///         while let Ok((mut stream, _)) = listener.accept().await {
+///             let _nobody_listens = stream.write_all(b"hello").await;
+///         }
+///     });
+///     let asker = world.host("asker")?.process();
+///     let mut stream = asker.connect("greeter", 80).await?;
+///     let mut text = String::new();
+///     stream.read_to_string(&mut text).await?;
+///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(text)
+/// });
+/// assert_eq!(run.outcome?.unwrap(), "hello");
+/// # Ok::<(), windtunnel_sim::WorldError>(())
+/// ```
+#[derive(Clone)]
+pub struct Host {
+    machine: Arc<Machine>,
+    hosts: Arc<Hosts>,
+}
+
+impl Host {
+    pub(super) fn new(machine: Arc<Machine>, hosts: Arc<Hosts>) -> Self {
+        Self { machine, hosts }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Arc<str> {
+        &self.machine.name
+    }
+
+    /// Starts a program now, and again whenever the host is restarted.
+    pub fn start<F, Fut>(&self, program: F)
+    where
+        F: Fn(Process) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let program: Program = Arc::new(move |process| Box::pin(program(process)));
+        self.machine.state.lock().program = Some(Arc::clone(&program));
+        self.boot(program);
+    }
+
+    fn boot(&self, program: Program) {
+        let process = self.process();
+        // What a program does before it first waits is a step of its task.
+        let _running = process.clone().spawn(async move { program(process).await });
+    }
+
+    /// The process that runs there in its present life, to run more in it.
+    pub fn process(&self) -> Process {
+        let life = self.machine.state.lock().life.clone();
+        let parts = &self.hosts.parts;
+        let clock = HostClock { world: parts.clock.clone(), life: life.clone(), skew: Arc::clone(&self.machine.skew) };
+        let gate = HostGate { world: parts.gate.clone(), life: life.clone() };
+        let name = &self.machine.name;
+        let chance = SharedStreams { streams: Arc::clone(&parts.streams), host: Some(Arc::clone(name)) };
+        let env = parts.env.clone().with_clock(clock.clone()).with_blocking(clock).with_rng(chance);
+        let env = env.with_gate(gate).with_host(Arc::clone(name));
+        Process { machine: Arc::clone(&self.machine), hosts: Arc::clone(&self.hosts), life, env }
+    }
+
+    /// Runs a task in the present life.
+    pub fn spawn<T, F>(&self, future: F) -> Task<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.process().spawn(future)
+    }
+
+    /// Whether a process runs there.
+    pub fn is_up(&self) -> bool {
+        self.machine.state.lock().power == Power::Up
+    }
+
+    /// Kills the process, as `SIGKILL` does: first nothing of it acts any more, then its tasks are dropped. Its destructors
+    /// can save nothing and tell nobody, but the operating system closes its connections. Nothing, if none runs.
+    pub fn crash(&self) {
+        self.end(Power::Crashed);
+    }
+
+    /// Cuts the power: as [`Host::crash`], and nobody hears of it. What others send is lost until the host is restarted.
+    pub fn power_cut(&self) {
+        self.hosts.fabric.power_off(self.machine.place);
+        self.end(Power::Off);
+    }
+
+    fn end(&self, power: Power) {
+        let life = {
+            let mut state = self.machine.state.lock();
+            if state.power == Power::Off || state.power == power {
+                return;
+            }
+            state.power = power;
+            state.life.clone()
+        };
+        life.freeze();
+        self.hosts.tasks.pause(life.owner, false);
+        drop(self.hosts.tasks.take_all(life.owner));
+    }
+
+    /// Starts the host's program in a new life; first the old one ends, as by a crash, if it still runs.
+    pub fn restart(&self) {
+        self.end(Power::Crashed);
+        let program = {
+            let mut state = self.machine.state.lock();
+            state.power = Power::Up;
+            state.life = Life::new(self.hosts.new_owner());
+            state.program.clone()
+        };
+        self.hosts.fabric.restart(self.machine.place);
+        if let Some(program) = program {
+            self.boot(program);
+        }
+    }
+
+    /// Lets the process stand still, as `SIGSTOP` does: its timers and packets wait for it.
+    pub fn pause(&self) {
+        self.hosts.tasks.pause(self.machine.state.lock().life.owner, true);
+    }
+
+    /// Lets a paused process go on.
+    pub fn resume(&self) {
+        self.hosts.tasks.pause(self.machine.state.lock().life.owner, false);
+    }
+
+    /// Puts the wall clock of this host ahead of the world's by so much, from now on and in later lives.
+    pub fn put_clock_ahead(&self, by: Duration) {
+        self.machine.skew.store(i64::try_from(by.as_nanos()).unwrap_or(i64::MAX), Ordering::Relaxed);
+    }
+
+    /// Puts the wall clock of this host behind the world's by so much, from now on and in later lives.
+    pub fn put_clock_behind(&self, by: Duration) {
+        self.machine.skew.store(i64::try_from(by.as_nanos()).map_or(i64::MIN, |by_ns| -by_ns), Ordering::Relaxed);
+    }
+
+    /// Lets nothing through between the two hosts, in either direction: TCP tries again until they are reconnected, and
+    /// gives up after a quarter of an hour.
+    pub fn partition(&self, other: &Self) {
+        self.cut(other, true);
+        other.cut(self, true);
+    }
+
+    /// Lets nothing through from this host to the other one.
+    pub fn partition_towards(&self, other: &Self) {
+        self.cut(other, true);
+    }
+
+    /// Lets everything through again, in both directions.
+    pub fn reconnect(&self, other: &Self) {
+        self.cut(other, false);
+        other.cut(self, false);
+    }
+
+    fn cut(&self, other: &Self, is_cut: bool) {
+        self.hosts.fabric.cut(self.machine.place, other.machine.place, is_cut);
+    }
+
+    /// Breaks all connections between the two hosts: both sides see a reset.
+    pub fn reset_connections(&self, other: &Self) {
+        self.hosts.fabric.reset(self.machine.place, other.machine.place);
+    }
+
+    /// How packets travel from this host to the other one.
+    pub fn set_link_towards(&self, other: &Self, settings: LinkSettings) {
+        self.hosts.fabric.set_link(self.machine.place, other.machine.place, settings);
+    }
+
+    /// The environment of its present life.
+    pub fn env(&self) -> Env {
+        self.process().env()
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Host").field("name", self.name()).field("is_up", &self.is_up()).finish_non_exhaustive()
+    }
+}

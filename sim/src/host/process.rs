@@ -1,0 +1,92 @@
+//! A host, as the code that runs there sees it.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use windtunnel_core::env::Env;
+
+use super::hosts::Hosts;
+use super::life::Life;
+use super::machine::Machine;
+use crate::Trace;
+use crate::network::{Port, TcpListener, TcpStream};
+use crate::schedule::Task;
+
+/// One life of a host: its environment, its network, and a place for tasks. Cheap to clone. When the life is over, nothing
+/// of it answers any more.
+#[derive(Clone)]
+pub struct Process {
+    pub(super) machine: Arc<Machine>,
+    pub(super) hosts: Arc<Hosts>,
+    pub(super) life: Life,
+    pub(super) env: Env,
+}
+
+impl Process {
+    /// The host's name.
+    pub fn host_name(&self) -> &Arc<str> {
+        &self.machine.name
+    }
+
+    /// The host's time, chance and identity. Events that are emitted in it carry the host's name.
+    pub fn env(&self) -> Env {
+        self.env.clone()
+    }
+
+    /// The world's trace, a sink for events.
+    pub fn trace(&self) -> Trace {
+        self.hosts.parts.trace.clone()
+    }
+
+    /// Whether this life is over.
+    pub fn is_over(&self) -> bool {
+        self.life.is_over()
+    }
+
+    /// Runs a task in this life, beside all others of the world: which of those that can go on does, follows from the
+    /// world's seed. It is lost with the life; after its end nothing begins.
+    pub fn spawn<T, F>(&self, future: F) -> Task<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        if self.life.is_over() {
+            return Task::lost();
+        }
+        self.hosts.tasks.spawn(self.life.owner, future)
+    }
+
+    /// Listens for connections to a port.
+    ///
+    /// # Errors
+    /// As the operating system's, such as [`io::ErrorKind::AddrInUse`].
+    pub async fn listen(&self, port: u16) -> io::Result<TcpListener> {
+        self.port().listen(port).await
+    }
+
+    /// Connects to a port of a host.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if no host has this name; else as the operating system's: refused by a host without a
+    /// listener, and timed out after 127 s by one that does not answer.
+    pub async fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
+        let address = self.hosts.address(host, port);
+        let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("there is no host {host:?}"));
+        self.port().connect(address.ok_or_else(unknown)?).await
+    }
+
+    fn port(&self) -> Port {
+        Port { host: self.machine.id, is_frozen: Arc::clone(&self.life.is_frozen), env: self.env.clone() }
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Process")
+            .field("host", self.host_name())
+            .field("is_over", &self.is_over())
+            .finish_non_exhaustive()
+    }
+}

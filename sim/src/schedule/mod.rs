@@ -1,0 +1,11 @@
+//! Which of the tasks that can go on does: drawn from the world's seed.
+
+mod order;
+mod ready;
+mod task;
+mod tasks;
+
+pub use order::Schedule;
+pub(crate) use ready::Owner;
+pub use task::{Task, TaskError};
+pub(crate) use tasks::{Next, Tasks};
