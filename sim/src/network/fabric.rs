@@ -23,6 +23,9 @@ pub(crate) struct Place(pub(crate) usize);
 /// How many hosts a world can have. `turmoil-net` takes them only before it begins.
 pub(crate) const PLACES_MAX: usize = 32;
 
+/// How many directions of connections are kept without looking which have ended.
+const FLOWS_SWEPT_MIN: usize = 256;
+
 /// The largest packet. Large, since what is simulated is messages: a segment of them is one event.
 const PACKET_BYTES_MAX: u32 = 65_000;
 
@@ -56,6 +59,8 @@ struct Inner {
     /// What does not get through now, with the time when it was sent.
     held: BTreeMap<Way, Vec<(Packet, u64)>>,
     flows: BTreeMap<Flow, FlowState>,
+    /// How many there are before those that have ended are looked for.
+    flows_swept_at: usize,
     off: BTreeSet<Place>,
     armed: Option<TimerKey>,
     driver: Waker,
@@ -83,6 +88,7 @@ impl Fabric {
             order: 0,
             held: BTreeMap::new(),
             flows: BTreeMap::new(),
+            flows_swept_at: FLOWS_SWEPT_MIN,
             off: BTreeSet::new(),
             armed: None,
             driver: Waker::noop().clone(),
@@ -285,6 +291,7 @@ impl Inner {
         if segment.flags.syn {
             // A port that is used again.
             (state.has_ended, state.is_stale) = (false, false);
+            self.forget_ended(now_ns);
         }
         if self.links.is_cut(way) {
             self.hold(way, flow, packet, now_ns);
@@ -343,6 +350,27 @@ impl Inner {
         if held.len() < before {
             self.deliver_reset(flow.reversed());
         }
+    }
+
+    /// Lets go of connections that both sides have ended, now and then.
+    fn forget_ended(&mut self, now_ns: u64) {
+        if self.flows.len() < self.flows_swept_at {
+            return;
+        }
+        let is_over = |flow: Flow, flows: &BTreeMap<Flow, FlowState>| {
+            flows.get(&flow).is_none_or(|state| state.has_ended && state.last_arrival_ns <= now_ns)
+        };
+        let over: Vec<_> = self
+            .flows
+            .keys()
+            .copied()
+            .filter(|flow| is_over(*flow, &self.flows) && is_over(flow.reversed(), &self.flows))
+            .collect();
+        for flow in over {
+            self.flows.remove(&flow);
+        }
+        // So that the sweeps cost each connection no more than a few looks.
+        self.flows_swept_at = (2 * self.flows.len()).max(FLOWS_SWEPT_MIN);
     }
 
     /// Whether the sender has said that it sends no more.

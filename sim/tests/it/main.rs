@@ -5,5 +5,6 @@ mod classic;
 mod hosts;
 mod journal;
 mod scripts;
+mod streams;
 mod time;
 mod world;
