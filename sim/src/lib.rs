@@ -21,4 +21,4 @@ pub use host::{Host, HostError, Process};
 pub use network::{LinkSettings, TcpListener, TcpStream};
 pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
-pub use world::{Reaction, Run, World, WorldError, WorldHandle};
+pub use world::{EventPattern, Reaction, Run, Trigger, World, WorldError, WorldHandle};

@@ -72,7 +72,7 @@ impl Gate for HostGate {
         if self.life.is_over() {
             return Some(Box::pin(std::future::pending()));
         }
-        acting
+        acting.map(|future| -> BoxFuture<'static, ()> { Box::pin(Alive { future, life: self.life.clone() }) })
     }
 }
 

@@ -62,6 +62,7 @@ impl Hosts {
     pub(crate) fn close(&self) {
         let machines = std::mem::take(&mut *self.machines.lock());
         machines.values().for_each(|machine| machine.close());
+        self.parts.close();
         self.tasks.drop_all();
         self.fabric.close();
     }

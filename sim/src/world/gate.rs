@@ -11,6 +11,7 @@ use windtunnel_core::event::{Event, Gate};
 
 use super::clock::WorldClock;
 use super::run::WorldError;
+use super::trigger::Triggers;
 
 /// What the world does when an event is emitted, before the step that it announces.
 ///
@@ -34,10 +35,20 @@ pub(crate) struct WorldGate {
     pub(super) clock: WorldClock,
     pub(super) events_max: u64,
     pub(super) react: Option<React>,
+    pub(super) triggers: Arc<Triggers>,
+}
+
+impl WorldGate {
+    fn triggered(&self, event: &Event) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.triggers.come(event))) {
+            self.clock.time.end(WorldError::Panicked { message: panic_message(&*payload).to_owned() });
+        }
+    }
 }
 
 impl Gate for WorldGate {
     fn pass(&self, event: &Event) -> Option<BoxFuture<'static, ()>> {
+        self.triggered(event);
         let reaction = match &self.react {
             // Also a step that never waits must come to an end.
             _ if event.sequence >= self.events_max => {

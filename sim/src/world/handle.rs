@@ -8,6 +8,7 @@ use windtunnel_core::event::Event;
 use super::clock::WorldClock;
 use super::gate::{Reaction, WorldGate};
 use super::streams::Streams;
+use super::trigger::{EventPattern, Trigger};
 use crate::Trace;
 use crate::host::{Host, HostError, Hosts};
 use crate::network::LinkSettings;
@@ -28,6 +29,13 @@ pub struct WorldHandle {
     pub(super) env: Env,
     pub(super) trace: Trace,
     pub(super) hosts: Arc<Hosts>,
+}
+
+impl HostParts {
+    /// The end of the world.
+    pub(crate) fn close(&self) {
+        self.gate.triggers.clear();
+    }
 }
 
 impl WorldHandle {
@@ -66,6 +74,25 @@ impl WorldHandle {
     /// [`HostError`] for a name that cannot be one, or the 33rd host.
     pub fn host(&self, name: &str) -> Result<Host, HostError> {
         self.hosts.host(name)
+    }
+
+    /// Does something when an event comes, before the step that it announces: a crash there is a crash exactly there.
+    ///
+    /// ```
+    /// use windtunnel_sim::{EventPattern, World};
+    ///
+    /// let run = World::new(7).run(|world| async move {
+    ///     let worker = world.host("worker")?;
+    ///     let crashing = worker.clone();
+    ///     let crash = world.at(EventPattern::named("operation.commit").nth(2), move |_event| crashing.crash());
+    ///     // Here the worker would run.
+    ///     Ok::<_, windtunnel_sim::HostError>(crash.was_reached())
+    /// });
+    /// assert_eq!(run.outcome?, Ok(false));
+    /// # Ok::<(), windtunnel_sim::WorldError>(())
+    /// ```
+    pub fn at(&self, pattern: EventPattern, action: impl FnOnce(&Event) + Send + 'static) -> Trigger {
+        self.hosts.parts().gate.triggers.arm(pattern, Box::new(action))
     }
 
     /// How packets travel between hosts that have no settings of their own.

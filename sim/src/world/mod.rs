@@ -7,6 +7,7 @@ mod handle;
 mod run;
 mod streams;
 mod timers;
+mod trigger;
 
 pub(crate) use clock::{Time, WorldClock};
 pub use gate::Reaction;
@@ -16,3 +17,4 @@ pub use handle::WorldHandle;
 pub use run::{Run, World, WorldError};
 pub(crate) use streams::{SharedStreams, Streams};
 pub(crate) use timers::TimerKey;
+pub use trigger::{EventPattern, Trigger};

@@ -245,7 +245,12 @@ impl World {
 
     fn host_parts(&self, time: &Arc<Time>, streams: Arc<Streams>, trace: &Trace) -> HostParts {
         let clock = WorldClock { time: Arc::clone(time), epoch: self.epoch };
-        let gate = WorldGate { clock: clock.clone(), events_max: self.events_max, react: self.react.clone() };
+        let gate = WorldGate {
+            clock: clock.clone(),
+            events_max: self.events_max,
+            react: self.react.clone(),
+            triggers: Arc::default(),
+        };
         let chance = SharedStreams { streams: Arc::clone(&streams), host: None };
         let env = Env::from_parts(clock.clone(), chance, CountingIds::default(), clock.clone());
         let env = env.with_gate(gate.clone());

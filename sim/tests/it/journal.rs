@@ -12,7 +12,7 @@ use windtunnel_core::durable::{
     Decision, JournalStore, MemoryStore, OperationCall, OperationKind, Worker, Workflow, WorkflowContext,
 };
 use windtunnel_core::env::Env;
-use windtunnel_sim::{Host, LinkSettings, Process, Run, World, WorldHandle};
+use windtunnel_sim::{EventPattern, Host, LinkSettings, Process, Run, Trigger, World, WorldHandle};
 
 const ROUNDS: u64 = 4;
 
@@ -199,4 +199,55 @@ fn the_same_seed_gives_the_same_trace_with_faults_too() {
         let run = World::new(3).check_determinism(scenario).unwrap();
         assert!(run.trace.len() > 20);
     }
+}
+
+/// Ends the worker where an event happens, or the journal, exactly there, and starts it again a little later.
+fn end_at(world: &WorldHandle, scene: &Scene, nth: u64, how: fn(&Host), whom: Whom) -> Trigger {
+    let (journal, workers) = (scene.journal.clone(), scene.workers.clone());
+    let (healer, env) = (world.host("healer").unwrap(), world.env());
+    world.at(EventPattern::any().nth(nth), move |event| {
+        let [first, second] = workers;
+        let host = match whom {
+            Whom::Journal => journal,
+            Whom::Worker if event.host.as_ref() == Some(first.name()) => first,
+            Whom::Worker => second,
+        };
+        how(&host);
+        let _healing = healer.spawn(async move {
+            env.sleep(Duration::from_secs(1)).await;
+            host.restart();
+        });
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Whom {
+    Worker,
+    Journal,
+}
+
+#[test]
+fn an_end_at_every_single_event_is_made_good() {
+    let (mut ends, mut repeats) = (0, 0);
+    for whom in [Whom::Worker, Whom::Journal] {
+        for how in [Host::crash as fn(&Host), Host::power_cut] {
+            for nth in 1.. {
+                let run = World::new(11).run(|world| async move {
+                    let scene = begin(&world).await;
+                    let trigger = end_at(&world, &scene, nth, how, whom);
+                    let payments = scene.end(&world.env()).await;
+                    (payments, trigger.was_reached())
+                });
+                let (payments, was_reached) = run.outcome.unwrap();
+                assert_eq!(payments.len() as u64, ROUNDS, "event {nth}: each round has one idempotency key");
+                if !was_reached {
+                    break;
+                }
+                repeats += payments.into_iter().sum::<u32>() - ROUNDS as u32;
+                ends += 1;
+            }
+        }
+    }
+    assert!(ends > 60, "only {ends} events");
+    assert!(repeats > 4, "the window between effect and commit was hit {repeats} times only");
 }
