@@ -3,6 +3,7 @@
 
 mod classic;
 mod hosts;
+mod http;
 mod journal;
 mod scripts;
 mod streams;
