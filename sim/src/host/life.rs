@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::network::Sockets;
 use crate::schedule::Owner;
 
 /// What the parts of one life share. When it is frozen, nothing of it acts any more, whatever is still held or dropped.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Life {
     pub(super) owner: Owner,
     pub(super) is_frozen: Arc<AtomicBool>,
+    pub(super) sockets: Sockets,
 }
 
 impl Life {
     pub(super) fn new(owner: Owner) -> Self {
-        Self { owner, is_frozen: Arc::default() }
+        Self { owner, is_frozen: Arc::default(), sockets: Sockets::default() }
     }
 
     pub(super) fn freeze(&self) {

@@ -169,6 +169,7 @@ impl Host {
         life.freeze();
         self.hosts.tasks.pause(life.owner, false);
         drop(self.hosts.tasks.take_all(life.owner));
+        life.sockets.close_all(self.machine.id);
     }
 
     /// Starts the host's program in a new life; first the old one ends, as by a crash, if it still runs.

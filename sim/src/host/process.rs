@@ -77,7 +77,12 @@ impl Process {
     }
 
     fn port(&self) -> Port {
-        Port { host: self.machine.id, is_frozen: Arc::clone(&self.life.is_frozen), env: self.env.clone() }
+        Port {
+            host: self.machine.id,
+            is_frozen: Arc::clone(&self.life.is_frozen),
+            sockets: self.life.sockets.clone(),
+            env: self.env.clone(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What carries packets: from event to event, on the world's time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::IpAddr;
@@ -34,6 +34,8 @@ thread_local! {
     static IS_UP: Cell<bool> = const { Cell::new(false) };
     /// Whether a socket was touched since packets were collected.
     static IS_DIRTY: Cell<bool> = const { Cell::new(false) };
+    /// Takes up what was sent by tasks that it does not run itself; none, while it runs.
+    static DRIVER: RefCell<Option<Waker>> = const { RefCell::new(None) };
 }
 
 pub(super) fn is_up() -> bool {
@@ -42,6 +44,9 @@ pub(super) fn is_up() -> bool {
 
 pub(super) fn touch() {
     IS_DIRTY.set(true);
+    if let Some(driver) = DRIVER.take() {
+        driver.wake();
+    }
 }
 
 pub(crate) struct Fabric {
@@ -107,12 +112,22 @@ impl Fabric {
     pub(crate) fn close(&self) {
         let net = self.inner.lock().net.take();
         IS_UP.set(false);
+        DRIVER.set(None);
         drop(net);
     }
 
-    /// Says who is to be woken when a packet is due.
+    /// Says who is to be woken when a packet is due, and that it runs.
     pub(crate) fn begin(&self, driver: &Waker) {
         self.inner.lock().driver.clone_from(driver);
+        DRIVER.set(None);
+    }
+
+    /// The driver stops for now: whoever sends something wakes it.
+    pub(crate) fn end(&self) {
+        let inner = self.inner.lock();
+        if inner.net.is_some() {
+            DRIVER.set(Some(inner.driver.clone()));
+        }
     }
 
     /// Delivers what is due, and takes up what was sent.

@@ -4,10 +4,11 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil_net::HostId;
 use turmoil_net::shim::tokio::net as shim;
@@ -21,85 +22,140 @@ use super::retransmission::CONNECT_TIMEOUT;
 pub(crate) struct Port {
     pub(crate) host: HostId,
     pub(crate) is_frozen: Arc<AtomicBool>,
+    pub(crate) sockets: Sockets,
     pub(crate) env: Env,
 }
 
-impl Port {
-    /// Acts on this host's sockets; never, if its life is over.
-    fn poll<T>(&self, act: impl FnOnce() -> Poll<T>) -> Poll<T> {
-        if self.is_frozen.load(Ordering::Relaxed) || !is_up() {
-            return Poll::Pending;
+/// The sockets that one life of a host has, in whatever task they are.
+#[derive(Clone, Default)]
+pub(crate) struct Sockets {
+    opened: Arc<Mutex<Opened>>,
+}
+
+#[derive(Default)]
+struct Opened {
+    sockets: Vec<Weak<Mutex<Option<Inner>>>>,
+    swept_at: usize,
+}
+
+/// What the socket stack knows.
+enum Inner {
+    Connecting(Connect),
+    Listener(shim::TcpListener),
+    Stream(shim::TcpStream),
+}
+
+type Connect = Pin<Box<dyn Future<Output = io::Result<shim::TcpStream>> + Send>>;
+
+/// A socket of a life.
+struct Socket {
+    inner: Arc<Mutex<Option<Inner>>>,
+    port: Port,
+}
+
+impl Sockets {
+    fn keep(&self, inner: Inner) -> Arc<Mutex<Option<Inner>>> {
+        let socket = Arc::new(Mutex::new(Some(inner)));
+        let mut opened = self.opened.lock();
+        if opened.sockets.len() >= opened.swept_at {
+            opened.sockets.retain(|socket| socket.strong_count() > 0);
+            opened.swept_at = (2 * opened.sockets.len()).max(64);
         }
-        turmoil_net::set_current(self.host);
-        let polled = act();
-        // What waits has changed nothing, but for what begins: see `poll_beginning`.
-        if polled.is_ready() {
-            touch();
-        }
-        polled
+        opened.sockets.push(Arc::downgrade(&socket));
+        socket
     }
 
-    /// As [`Port::poll`], for what sends something before it waits.
-    fn poll_beginning<T>(&self, act: impl FnOnce() -> Poll<T>) -> Poll<T> {
-        let polled = self.poll(act);
+    /// Closes them as an operating system does, also those that tasks of libraries still hold.
+    pub(crate) fn close_all(&self, host: HostId) {
+        let opened = std::mem::take(&mut self.opened.lock().sockets);
+        for socket in opened.iter().filter_map(Weak::upgrade) {
+            close(host, socket.lock().take());
+        }
+    }
+}
+
+/// Drops what the stack knows of a socket, if there still is a network that it belongs to.
+fn close(host: HostId, inner: Option<Inner>) {
+    if is_up() {
+        turmoil_net::set_current(host);
+        drop(inner);
         touch();
-        polled
+    } else {
+        std::mem::forget(inner);
     }
+}
 
-    /// Drops a socket, if there still is a network that it belongs to.
-    fn close<S>(&self, socket: Option<S>) {
-        if is_up() {
-            turmoil_net::set_current(self.host);
-            drop(socket);
-            touch();
-        } else {
-            std::mem::forget(socket);
-        }
+impl Port {
+    fn socket(&self, inner: Inner) -> Socket {
+        Socket { inner: self.sockets.keep(inner), port: self.clone() }
     }
 
     pub(crate) async fn listen(self, port: u16) -> io::Result<TcpListener> {
         let any = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port);
         let mut binding = Box::pin(shim::TcpListener::bind(any));
-        let listener = std::future::poll_fn(|context| self.poll(|| binding.as_mut().poll(context))).await?;
-        Ok(TcpListener { inner: Some(listener), port: self })
+        let bound = std::future::poll_fn(|context| {
+            if self.is_frozen.load(Ordering::Relaxed) || !is_up() {
+                return Poll::Pending;
+            }
+            turmoil_net::set_current(self.host);
+            binding.as_mut().poll(context)
+        });
+        let listener = bound.await?;
+        Ok(TcpListener { socket: self.socket(Inner::Listener(listener)) })
     }
 
     pub(crate) async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
-        let mut connecting =
-            Connecting { inner: Some(Box::pin(shim::TcpStream::connect(address))), port: self.clone() };
-        let connected = std::future::poll_fn(|context| connecting.poll(context));
+        let socket = self.socket(Inner::Connecting(Box::pin(shim::TcpStream::connect(address))));
+        let connected = std::future::poll_fn(|context| {
+            let polled = socket.poll(|inner| match inner {
+                Inner::Connecting(connecting) => connecting.as_mut().poll(context),
+                Inner::Listener(_) | Inner::Stream(_) => Poll::Pending,
+            });
+            // The first poll sends.
+            touch();
+            polled
+        });
         match self.env.timeout(CONNECT_TIMEOUT, connected).await {
-            Ok(stream) => Ok(TcpStream { inner: Some(stream?), port: self }),
+            Ok(stream) => Ok(TcpStream { socket: self.socket(Inner::Stream(stream?)) }),
             Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 }
 
-type Connect = Pin<Box<dyn Future<Output = io::Result<shim::TcpStream>> + Send>>;
+impl Socket {
+    /// Acts on the socket; never, if its life is over. What waits has changed nothing, unless the caller says so.
+    fn poll<T>(&self, act: impl FnOnce(&mut Inner) -> Poll<T>) -> Poll<T> {
+        let mut inner = self.inner.lock();
+        match &mut *inner {
+            Some(inner) if is_up() && !self.port.is_frozen.load(Ordering::Relaxed) => {
+                turmoil_net::set_current(self.port.host);
+                let polled = act(inner);
+                if polled.is_ready() {
+                    touch();
+                }
+                polled
+            }
+            _ => Poll::Pending,
+        }
+    }
 
-/// An attempt to connect, which closes its socket in the right place if it is dropped.
-struct Connecting {
-    inner: Option<Connect>,
-    port: Port,
-}
-
-impl Connecting {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<shim::TcpStream>> {
-        let Some(inner) = &mut self.inner else { return Poll::Pending };
-        self.port.poll_beginning(|| inner.as_mut().poll(context))
+    fn poll_stream<T>(&self, act: impl FnOnce(Pin<&mut shim::TcpStream>) -> Poll<T>) -> Poll<T> {
+        self.poll(|inner| match inner {
+            Inner::Stream(stream) => act(Pin::new(stream)),
+            Inner::Connecting(_) | Inner::Listener(_) => Poll::Pending,
+        })
     }
 }
 
-impl Drop for Connecting {
+impl Drop for Socket {
     fn drop(&mut self) {
-        self.port.close(self.inner.take());
+        close(self.port.host, self.inner.lock().take());
     }
 }
 
 /// Accepts connections to a port of a host.
 pub struct TcpListener {
-    inner: Option<shim::TcpListener>,
-    port: Port,
+    socket: Socket,
 }
 
 impl TcpListener {
@@ -116,63 +172,37 @@ impl TcpListener {
     /// # Errors
     /// As the operating system's.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
-        let Some(inner) = &self.inner else { return Poll::Pending };
-        let accepted = self.port.poll(|| inner.poll_accept(context));
-        accepted.map_ok(|(stream, peer)| (TcpStream { inner: Some(stream), port: self.port.clone() }, peer))
-    }
-}
-
-impl Drop for TcpListener {
-    fn drop(&mut self) {
-        self.port.close(self.inner.take());
+        let accepted = self.socket.poll(|inner| match inner {
+            Inner::Listener(listener) => listener.poll_accept(context),
+            Inner::Connecting(_) | Inner::Stream(_) => Poll::Pending,
+        });
+        accepted.map_ok(|(stream, peer)| (TcpStream { socket: self.socket.port.socket(Inner::Stream(stream)) }, peer))
     }
 }
 
 /// A connection between two hosts: bytes in order, with the latency and the faults of the way.
 pub struct TcpStream {
-    inner: Option<shim::TcpStream>,
-    port: Port,
-}
-
-impl TcpStream {
-    fn poll_inner<T>(
-        &mut self,
-        act: impl FnOnce(Pin<&mut shim::TcpStream>) -> Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        let Self { inner, port } = self;
-        let Some(inner) = inner else { return Poll::Pending };
-        port.poll(|| act(Pin::new(inner)))
-    }
+    socket: Socket,
 }
 
 impl AsyncRead for TcpStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.poll_inner(|inner| inner.poll_read(context, buffer))
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.socket.poll_stream(|stream| stream.poll_read(context, buffer))
     }
 }
 
 impl AsyncWrite for TcpStream {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_inner(|inner| inner.poll_write(context, buffer))
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        self.socket.poll_stream(|stream| stream.poll_write(context, buffer))
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_inner(|inner| inner.poll_flush(context))
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.socket.poll_stream(|stream| stream.poll_flush(context))
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         touch();
-        self.poll_inner(|inner| inner.poll_shutdown(context))
-    }
-}
-
-impl Drop for TcpStream {
-    fn drop(&mut self) {
-        self.port.close(self.inner.take());
+        self.socket.poll_stream(|stream| stream.poll_shutdown(context))
     }
 }
 

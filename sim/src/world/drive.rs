@@ -206,6 +206,7 @@ impl<F: Future> Future for Drive<F> {
         this.hosts.fabric().begin(context.waker());
         let turns = this.take_turns(now_ns);
         this.hosts.tasks().end();
+        this.hosts.fabric().end();
         if turns.is_pending() && this.hosts.tasks().can_go_on() {
             context.waker().wake_by_ref();
         }

@@ -5,6 +5,7 @@ mod classic;
 mod hosts;
 mod http;
 mod journal;
+mod mcp;
 mod scripts;
 mod streams;
 mod time;
