@@ -1,4 +1,5 @@
-//! An agent whose turns and calls are kept in a file: kill it anywhere, run it again, and it goes on from there.
+//! An agent whose turns and calls are kept in a file: kill it anywhere, run it again, and it goes on from there, as soon as the
+//! lease of the killed one is over.
 //!
 //! ```sh
 //! cargo run --features sqlite --example durable_agent -- refund.db           # waits for an approval
@@ -7,13 +8,14 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use windtunnel::BoxError;
 use windtunnel::durable::sqlite::SqliteStore;
-use windtunnel::durable::{JournalStore, ToolLoop, ToolLoopState, Worker};
+use windtunnel::durable::{JournalStore, Started, ToolLoop, ToolLoopState, Worker};
 use windtunnel::env::Env;
-use windtunnel::executor::{Executor, ToolCall};
+use windtunnel::executor::{Decision, Executor, ToolCall};
 use windtunnel::model::{Message, ModelRequest};
 use windtunnel::sim::script::ScriptedModel;
 use windtunnel::tool::{FunctionTool, Registry};
@@ -52,12 +54,22 @@ async fn main() -> Result<(), BoxError> {
     let model = ScriptedModel::by_conversation(turns.map(|turn| [turn]));
     let store = SqliteStore::open(&file, Env::system()).await?;
     let agent = ToolLoop::new(executor()?, Arc::new(model)).into_workflow("refund");
-    let worker = Worker::new(store.clone()).workflow(agent);
+    let worker = Worker::new(store.clone()).workflow(agent).lease(Duration::from_secs(5));
     let request = ModelRequest { messages: vec![Message::user("Refund order 7.")], ..ModelRequest::default() };
-    // Started once, whoever starts it again.
-    worker.start(WORKFLOW, "refund", "turn", &ToolLoopState::new(request)).await?;
-    if arguments.next().as_deref() == Some("approve") {
-        store.deliver(WORKFLOW, "approval:turn:1:refund", json!({"approve": {}})).await?;
+    // Started once, whoever starts it again in the same way.
+    if worker.start(WORKFLOW, "refund", "turn", &ToolLoopState::new(request)).await? == Started::Conflict {
+        return Err("another workflow has this identifier; choose another file".into());
+    }
+    let history = store.read(WORKFLOW).await?.ok_or("it was started")?;
+    let pending = ToolLoopState::of(&history).map(|state| state.pending).unwrap_or_default();
+    match arguments.next().as_deref() {
+        Some("approve") => {
+            for pending in pending {
+                pending.decide(&store, WORKFLOW, &Decision::approve()).await?;
+            }
+        }
+        Some(other) => return Err(format!("{other:?} is no decision; say `approve`").into()),
+        None => {}
     }
     worker.run_until_idle().await?;
     let history = store.read(WORKFLOW).await?.ok_or("it was started")?;

@@ -14,6 +14,7 @@ use windtunnel_core::event::{Event, EventKind};
 /// use windtunnel_proptests::CallTimeline;
 ///
 /// # let event = |sequence, seconds, kind| Event {
+/// #     host: None,
 /// #     sequence, at: Duration::from_secs(seconds), run_id: "run-1".into(), call_id: Some("call-1".into()),
 /// #     parent_id: None, kind,
 /// # };

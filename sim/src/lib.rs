@@ -1,6 +1,7 @@
 //! The world: where time, chance, models and tools belong to a seed.
 //!
-//! [`World`] runs any async code on time that jumps from one event to the next. [`explore()`] runs it over many seeds and
+//! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, over a network
+//! whose faults are yours to make. [`explore()`] runs it over many seeds and
 //! reports the first that fails. [`script`] plays tools, reviewers and models. The feature `case` adds case files, which
 //! say all of that in JSON or TOML.
 

@@ -7,24 +7,33 @@ use super::error::{DurableError, ErrorKind};
 use super::limits::MESSAGE_BYTES_MAX;
 use crate::BoxError;
 use crate::causes;
+use crate::evaluator::EvaluationError;
 use crate::executor::Backoff;
 use crate::model::ModelError;
 
 /// When a failed attempt of an activation is made again.
 ///
 /// An attempt that ended because a commit was not acknowledged is made again without end, since that is the store's
-/// failure and not the workflow's. So is one whose worker is gone.
+/// failure and not the workflow's. So is one whose worker is gone. A model that fails in a way that may pass
+/// ([`ModelErrorKind::is_retryable`](crate::model::ModelErrorKind::is_retryable)) is waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActivationRetry {
-    /// How many attempts may fail; with the last one the workflow does. Default 3.
+    /// How many attempts may fail; with the last one the workflow does. What cannot be stored fails it at once. Default 3.
     pub failures_max: NonZeroU32,
+    /// How many attempts there may be while a model fails in a way that may pass; these do not count as failed. Default 100:
+    /// with the default backoff that is three quarters of an hour.
+    pub outage_attempts_max: NonZeroU32,
     /// How long to wait before the next attempt; longer, if a model that failed asks for more.
     pub backoff: Backoff,
 }
 
 impl Default for ActivationRetry {
     fn default() -> Self {
-        Self { failures_max: NonZeroU32::MIN.saturating_add(2), backoff: Backoff::default() }
+        Self {
+            failures_max: NonZeroU32::MIN.saturating_add(2),
+            outage_attempts_max: NonZeroU32::MIN.saturating_add(99),
+            backoff: Backoff::default(),
+        }
     }
 }
 
@@ -77,14 +86,32 @@ impl AttemptError {
         }
     }
 
-    /// How long a model asks to wait, if one failed.
-    fn retry_after(&self) -> Option<Duration> {
-        causes::find::<ModelError>(self)?.retry_after
+    /// Whether every further attempt would come to the same: it would only repeat effects.
+    fn is_final(&self) -> bool {
+        let Self::Durable(error) = self else { return false };
+        matches!(
+            error.kind(),
+            ErrorKind::InvalidCallable
+                | ErrorKind::InvalidJson
+                | ErrorKind::InvalidKey
+                | ErrorKind::InvalidVersion
+                | ErrorKind::TooLarge
+                | ErrorKind::TooManyRecords
+        )
     }
 
-    /// What a workflow says that fails with it.
+    /// The model that failed, if one did.
+    fn model_error(&self) -> Option<&ModelError> {
+        causes::find(self)
+    }
+
+    /// What a workflow says that fails with it. Of causes only those are told whose texts hold no secrets.
     pub(super) fn message(&self) -> String {
-        let message = self.to_string();
+        let told = self.model_error().map(ToString::to_string);
+        let told = told.or_else(|| causes::find::<EvaluationError>(self).map(ToString::to_string));
+        let own = self.to_string();
+        let own = own.strip_suffix("; see the cause").unwrap_or(&own);
+        let message = told.map_or_else(|| own.to_owned(), |told| format!("{own}: {told}"));
         if message.len() > MESSAGE_BYTES_MAX { format!("the activation failed: {}", self.kind()) } else { message }
     }
 }
@@ -103,15 +130,23 @@ pub(super) enum Verdict {
 }
 
 impl ActivationRetry {
-    /// Judges an attempt after `failures` that failed before. `unit` is in `[0, 1)`.
-    pub(super) fn judge(&self, error: &AttemptError, failures: u32, unit: f64) -> Verdict {
-        let is_failure = error.is_own();
+    /// Judges the `attempt`, after `failures` that failed before. `unit` is in `[0, 1)`.
+    pub(super) fn judge(&self, error: &AttemptError, attempt: u64, failures: u32, unit: f64) -> Verdict {
+        let model_error = error.model_error();
+        let is_outage = model_error.is_some_and(|error| error.kind.is_retryable());
+        let is_failure = error.is_own() && !is_outage;
         let failures = failures.saturating_add(1);
-        if is_failure && failures >= self.failures_max.get() {
+        let is_last = if is_outage {
+            attempt >= self.outage_attempts_max.get().into()
+        } else {
+            is_failure && (failures >= self.failures_max.get() || error.is_final())
+        };
+        if is_last {
             return Verdict::Fail;
         }
-        let after = self.backoff.delay(failures, unit).max(error.retry_after().unwrap_or_default());
-        Verdict::Retry { after, is_failure }
+        let nth = if is_outage { u32::try_from(attempt).unwrap_or(u32::MAX) } else { failures };
+        let asked = model_error.and_then(|error| error.retry_after).unwrap_or_default();
+        Verdict::Retry { after: self.backoff.delay(nth, unit).max(asked), is_failure }
     }
 }
 
@@ -119,9 +154,10 @@ impl ActivationRetry {
 mod tests {
     use super::super::commit::{Commit, Refusal};
     use super::*;
+    use crate::model::ModelErrorKind;
 
     fn judge(error: &AttemptError, failures: u32) -> Verdict {
-        ActivationRetry::default().judge(error, failures, 0.0)
+        ActivationRetry::default().judge(error, 1, failures, 0.0)
     }
 
     #[test]
@@ -129,7 +165,7 @@ mod tests {
         let failed = AttemptError::of_entry("no such order".into());
         let retry = |after_ms| Verdict::Retry { after: Duration::from_millis(after_ms), is_failure: true };
         assert_eq!([0, 1, 2].map(|failures| judge(&failed, failures)), [retry(500), retry(1000), Verdict::Fail]);
-        assert_eq!((failed.kind(), failed.message().as_str()), ("entry-failed", "the entry failed; see the cause"));
+        assert_eq!((failed.kind(), failed.message().as_str()), ("entry-failed", "the entry failed"));
     }
 
     #[test]
@@ -139,6 +175,32 @@ mod tests {
             assert!(matches!(judge(&error, 7), Verdict::Retry { is_failure: false, .. }));
         }
         assert_eq!(judge(&AttemptError::Refused(Refusal::EventKeyUsed), 7), Verdict::Fail);
+    }
+
+    #[test]
+    fn what_cannot_be_stored_is_not_tried_again() {
+        let too_large = DurableError::TooLarge { what: "it", bytes: 2, bytes_max: 1 };
+        assert_eq!(judge(&AttemptError::of_entry(too_large.into()), 0), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_model_that_may_come_back_is_waited_for_and_told() {
+        let failed = |kind| {
+            let source = ModelError::new(kind, "no capacity").into();
+            AttemptError::Durable(DurableError::CallFailed { key: "model:turn:0".into(), source })
+        };
+        let (outage, refused) = (failed(ModelErrorKind::Overloaded), failed(ModelErrorKind::InvalidRequest));
+        let retry = ActivationRetry::default();
+        let waits = |attempt| retry.judge(&outage, attempt, 2, 0.0);
+        let after = |after_ms| Verdict::Retry { after: Duration::from_millis(after_ms), is_failure: false };
+        assert_eq!(
+            [waits(1), waits(2), waits(99), waits(100)],
+            [after(500), after(1000), after(30_000), Verdict::Fail]
+        );
+        assert_eq!(retry.judge(&refused, 3, 2, 0.0), Verdict::Fail);
+        let told = "the callable of operation \"model:turn:0\" failed and left no record: the model failed \
+                    (invalid-request): no capacity";
+        assert_eq!(refused.message(), told);
     }
 
     #[test]

@@ -224,7 +224,7 @@ impl<'w> Run<'w> {
             "an attempt of an activation failed"
         );
         let unit = self.worker.env.unit("durable/retry");
-        match self.worker.retry.judge(&error, self.claim.failures, unit) {
+        match self.worker.retry.judge(&error, self.claim.fence.attempt, self.claim.failures, unit) {
             Verdict::Retry { after, is_failure } => {
                 self.report.retrying(error.kind(), after).await;
                 CameTo::Retry { error, after, is_failure }
@@ -243,6 +243,12 @@ impl<'w> Run<'w> {
     }
 
     async fn give_up(&self, error: AttemptError, superseded: &Superseded) -> Ending {
+        tracing::warn!(
+            workflow_id = &*self.claim.fence.workflow_id,
+            activation_id = &*self.claim.fence.activation_id,
+            error = error.kind(),
+            "a workflow fails with its last attempt"
+        );
         let decision = match Decision::fail(error.kind(), &error.message()) {
             Ok(decision) => decision,
             // Its own kind and message always fit.

@@ -167,8 +167,8 @@ impl Worker {
         Self { emitter: self.emitter.and(Arc::new(sink)), ..self }
     }
 
-    /// How long an activation is held without a sign of life; a worker that is alive gives one three times as often.
-    /// Default: 60 s.
+    /// How long an activation is held without a sign of life; a worker that is alive gives one three times as often. So the
+    /// work of a worker that is gone, by a crash or because its future was dropped, stands still for as long. Default: 60 s.
     #[must_use]
     pub fn lease(self, lease: Duration) -> Self {
         Self { lease, ..self }
@@ -249,7 +249,13 @@ impl Worker {
             match self.turn().await? {
                 Turn::Attempt { .. } => {}
                 Turn::Nothing { next: None } => return Ok(()),
-                Turn::Nothing { next: Some(next) } => self.wait(next).await,
+                Turn::Nothing { next: Some(next) } => {
+                    tracing::info!(
+                        seconds = next.as_secs_f64(),
+                        "nothing is due: a sleep or the lease of another worker ends then"
+                    );
+                    self.wait(next).await;
+                }
             }
         }
     }

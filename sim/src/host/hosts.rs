@@ -63,7 +63,9 @@ impl Hosts {
         let machines = std::mem::take(&mut *self.machines.lock());
         machines.values().for_each(|machine| machine.close());
         self.parts.close();
-        self.tasks.drop_all();
+        if let Some(message) = self.tasks.drop_all() {
+            self.parts.panicked(message);
+        }
         self.fabric.close();
     }
 

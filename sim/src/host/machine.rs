@@ -16,7 +16,7 @@ use super::hosts::Hosts;
 use super::life::Life;
 use super::process::Process;
 use crate::network::{LinkSettings, Place};
-use crate::schedule::{Owner, Task};
+use crate::schedule::{Owner, Task, drop_quietly};
 use crate::world::SharedStreams;
 
 type Program = Arc<dyn Fn(Process) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -101,7 +101,9 @@ impl Host {
         &self.machine.name
     }
 
-    /// Starts a program now, and again whenever the host is restarted.
+    /// Starts a program now, and again whenever the host is restarted. What it runs beside itself it spawns by
+    /// [`Process::spawn`]: **what is spawned with `tokio::spawn` is no part of the host's life**, and goes on after a crash,
+    /// though without network, time and events of that host.
     pub fn start<F, Fut>(&self, program: F)
     where
         F: Fn(Process) -> Fut + Send + Sync + 'static,
@@ -168,7 +170,11 @@ impl Host {
         };
         life.freeze();
         self.hosts.tasks.pause(life.owner, false);
-        drop(self.hosts.tasks.take_all(life.owner));
+        for task in self.hosts.tasks.take_all(life.owner) {
+            if let Some(message) = drop_quietly(task) {
+                self.hosts.parts.panicked(format!("on host {}: {message}", self.name()));
+            }
+        }
         life.sockets.close_all(self.machine.id);
     }
 

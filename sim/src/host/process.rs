@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use windtunnel_core::env::Env;
+use futures_util::FutureExt;
+use windtunnel_core::env::{Env, panic_message};
 
 use super::hosts::Hosts;
 use super::life::Life;
@@ -45,7 +47,7 @@ impl Process {
     }
 
     /// Runs a task in this life, beside all others of the world: which of those that can go on does, follows from the
-    /// world's seed. It is lost with the life; after its end nothing begins.
+    /// world's seed. It is lost with the life; after its end nothing begins. If it panics, the world ends with that.
     pub fn spawn<T, F>(&self, future: F) -> Task<T>
     where
         T: Send + 'static,
@@ -54,7 +56,17 @@ impl Process {
         if self.life.is_over() {
             return Task::lost();
         }
-        self.hosts.tasks.spawn(self.life.owner, future)
+        let (hosts, name) = (Arc::clone(&self.hosts), Arc::clone(self.host_name()));
+        let future = AssertUnwindSafe(future).catch_unwind();
+        self.hosts.tasks.spawn(self.life.owner, async move {
+            match future.await {
+                Ok(value) => value,
+                Err(payload) => {
+                    hosts.parts.panicked(format!("on host {name}: {}", panic_message(&*payload)));
+                    std::future::pending().await
+                }
+            }
+        })
     }
 
     /// Listens for connections to a port.

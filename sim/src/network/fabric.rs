@@ -23,6 +23,9 @@ pub(crate) struct Place(pub(crate) usize);
 /// How many hosts a world can have. `turmoil-net` takes them only before it begins.
 pub(crate) const PLACES_MAX: usize = 32;
 
+/// How many connections may wait to be accepted at one port: more than there are ports to come from.
+const CONNECTIONS_WAITING_MAX: usize = 1 << 20;
+
 /// How many directions of connections are kept without looking which have ended.
 const FLOWS_SWEPT_MIN: usize = 256;
 
@@ -80,8 +83,8 @@ struct Installed {
 
 enum Arrival {
     Packet(Packet),
-    /// The sender of a flow gives up what does not get through.
-    GiveUp(Flow),
+    /// The sender of a flow gives up what does not get through, if it still is what was sent then.
+    GiveUp(Flow, u64),
 }
 
 impl Fabric {
@@ -226,6 +229,8 @@ fn install() -> Installed {
         mtu: PACKET_BYTES_MAX,
         // In passes over all queues, of which there may be any number before an acknowledgment has had the time to come.
         retx_threshold: u32::MAX,
+        // A connection that finds no room there would have to be tried again, and nobody does.
+        default_backlog: CONNECTIONS_WAITING_MAX,
         ..KernelConfig::default()
     };
     let mut net = Net::with_config(config);
@@ -260,7 +265,7 @@ impl Inner {
             has_delivered = true;
             match first.remove() {
                 Arrival::Packet(packet) => self.arrive(packet, now_ns, streams),
-                Arrival::GiveUp(flow) => self.give_up(flow),
+                Arrival::GiveUp(flow, sent_ns) => self.give_up(flow, sent_ns),
             }
         }
         has_delivered
@@ -344,7 +349,7 @@ impl Inner {
         if is_first && !is_attempt {
             self.order += 1;
             let at_ns = now_ns.saturating_add(GIVEN_UP_AFTER_NS);
-            self.under_way.insert((at_ns, self.order), Arrival::GiveUp(flow));
+            self.under_way.insert((at_ns, self.order), Arrival::GiveUp(flow, now_ns));
         }
     }
 
@@ -356,13 +361,14 @@ impl Inner {
         }
     }
 
-    fn give_up(&mut self, flow: Flow) {
+    fn give_up(&mut self, flow: Flow, sent_ns: u64) {
         let Some(way) = self.way_of(flow) else { return };
         let Some(held) = self.held.get_mut(&way) else { return };
         let is_of_flow = |packet: &Packet| Flow::of(packet).is_some_and(|(held, _)| held == flow);
-        let before = held.len();
-        held.retain(|(packet, _)| !is_of_flow(packet));
-        if held.len() < before {
+        let first = held.iter().find(|(packet, _)| is_of_flow(packet));
+        // What was held up before may have got through since.
+        if first.is_some_and(|(_, first_ns)| *first_ns == sent_ns) {
+            held.retain(|(packet, _)| !is_of_flow(packet));
             self.deliver_reset(flow.reversed());
         }
     }
@@ -404,7 +410,7 @@ impl Inner {
         self.flows.remove(&flow);
         self.under_way.retain(|_, arrival| match arrival {
             Arrival::Packet(packet) => Flow::of(packet).is_none_or(|(under_way, _)| under_way != flow),
-            Arrival::GiveUp(given_up) => *given_up != flow,
+            Arrival::GiveUp(given_up, _) => *given_up != flow,
         });
     }
 

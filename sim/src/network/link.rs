@@ -14,9 +14,10 @@ use crate::world::Streams;
 pub struct LinkSettings {
     /// The shortest time that a packet takes. Default 0.5 ms.
     pub latency_min: Duration,
-    /// The longest. Default 2 ms.
+    /// The longest; the shortest, if it is below that. Default 2 ms.
     pub latency_max: Duration,
-    /// How likely a packet is lost, from 0 to 1; TCP sends it again, so that it comes later. Default 0.
+    /// How likely a packet is lost, from 0 to 1; TCP sends it again, so that it comes later, after twelve losses in a row at
+    /// the latest. To let nothing through, partition the hosts. What is no number is 0. Default 0.
     pub loss: f64,
 }
 

@@ -60,6 +60,16 @@ impl Chooser {
         Self { schedule, generator, changes, step: 0, last_rank: u64::MAX / 2 }
     }
 
+    /// Whether candidates are alike, so that any may be taken out of their row without keeping its order.
+    pub(super) fn is_fair(&self) -> bool {
+        self.schedule == Schedule::Fair
+    }
+
+    /// Chooses one of so many that are alike.
+    pub(super) fn choose_of(&mut self, count: usize) -> usize {
+        if count <= 1 { 0 } else { (self.generator.next_u64() % count as u64) as usize }
+    }
+
     /// The rank of a new task.
     pub(super) fn rank(&mut self) -> u64 {
         match self.schedule {
@@ -76,7 +86,7 @@ impl Chooser {
         }
         match self.schedule {
             Schedule::Arrival => Choice::At(0),
-            Schedule::Fair => Choice::At((self.generator.next_u64() % count as u64) as usize),
+            Schedule::Fair => Choice::At(self.choose_of(count)),
             Schedule::Ranked { .. } => {
                 let first = candidates.enumerate().min_by_key(|(_, candidate)| candidate.rank);
                 let place = first.map_or(0, |(place, _)| place);

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use rand_chacha::ChaCha8Rng;
 use slab::Slab;
 
+use super::dropping::drop_quietly;
 use super::order::{Candidate, Choice, Chooser, Schedule};
 use super::ready::{Owner, TaskId, Waking};
 use super::task::{Ending, Task};
@@ -148,7 +149,9 @@ impl Tasks {
         let mut inner = self.shared.inner.lock();
         loop {
             let place = inner.choose()?;
-            let Some(id) = inner.ready.remove(place) else {
+            let taken =
+                if inner.chooser.is_fair() { inner.ready.swap_remove(place) } else { inner.ready.remove(place) };
+            let Some(id) = taken else {
                 inner.is_scenario_ready = false;
                 return Some(Next::Scenario);
             };
@@ -170,8 +173,8 @@ impl Tasks {
         !inner.ready.iter().all(stands_still)
     }
 
-    /// Drops all tasks, in the order of spawning.
-    pub(crate) fn drop_all(&self) {
+    /// Drops all tasks, in the order of spawning. Gives the text of the first panic of a destructor.
+    pub(crate) fn drop_all(&self) -> Option<String> {
         let mut slots: Vec<_> = {
             let mut inner = self.shared.inner.lock();
             inner.ready.clear();
@@ -179,9 +182,11 @@ impl Tasks {
             std::mem::take(&mut inner.slots).into_iter().map(|(_, slot)| slot).collect()
         };
         slots.sort_by_key(|slot| slot.number);
-        // A destructor may spawn: that is dropped with the tasks.
-        slots.into_iter().for_each(drop);
-        drop(std::mem::take(&mut self.shared.inner.lock().slots));
+        let mut panics: Vec<_> = slots.into_iter().map(drop_quietly).collect();
+        // A destructor may have spawned.
+        let spawned = std::mem::take(&mut self.shared.inner.lock().slots);
+        panics.extend(spawned.into_iter().map(drop_quietly));
+        panics.into_iter().flatten().next()
     }
 
     /// How many could go on now.
@@ -216,6 +221,9 @@ impl Inner {
     fn choose(&mut self) -> Option<usize> {
         if self.paused.is_empty() && self.ready.len() <= 1 {
             return (!self.ready.is_empty()).then_some(0);
+        }
+        if self.paused.is_empty() && self.chooser.is_fair() {
+            return Some(self.chooser.choose_of(self.ready.len()));
         }
         loop {
             let Self { slots, ready, paused, chooser, scenario_rank, .. } = self;

@@ -16,7 +16,7 @@ use tokio::time::Sleep;
 use super::clock::Time;
 use super::run::WorldError;
 use crate::host::Hosts;
-use crate::schedule::Next;
+use crate::schedule::{Next, drop_quietly};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
@@ -152,7 +152,12 @@ impl<F: Future> Drive<F> {
                         return Poll::Ready(Ok(output));
                     }
                 }
-                Next::Task(running) => drop(self.hosts.tasks().poll(running)),
+                Next::Task(running) => {
+                    let ended = self.hosts.tasks().poll(running);
+                    if let Some(message) = drop_quietly(ended) {
+                        self.hosts.parts().panicked(message);
+                    }
+                }
             }
             self.hosts.fabric().turn();
             let polls = self.polls.count(now_ns);

@@ -7,6 +7,7 @@ use windtunnel_core::event::Event;
 
 use super::clock::WorldClock;
 use super::gate::{Reaction, WorldGate};
+use super::run::WorldError;
 use super::streams::Streams;
 use super::trigger::{EventPattern, Trigger};
 use crate::Trace;
@@ -32,6 +33,11 @@ pub struct WorldHandle {
 }
 
 impl HostParts {
+    /// A guest panicked: the world ends as soon as nothing is left to run.
+    pub(crate) fn panicked(&self, message: String) {
+        self.clock.time.end(WorldError::Panicked { message });
+    }
+
     /// The end of the world.
     pub(crate) fn close(&self) {
         self.gate.triggers.clear();

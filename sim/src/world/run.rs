@@ -235,11 +235,17 @@ impl World {
         let (env, trace) = (parts.env.clone(), trace.clone());
         let hosts = Arc::new(Hosts::new(tasks, fabric, parts));
         let handle = WorldHandle { seed: self.seed, env, trace, hosts: Arc::clone(&hosts) };
+        let ending = Arc::clone(time);
         runtime.block_on(async move {
             // The scenario begins inside the driver, so that its first step sees the world too.
             let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
             let ended = Drive::new(scenario, mover, hosts).await?;
-            ended.map_err(|payload| panicked(&*payload))
+            let value = ended.map_err(|payload| panicked(&*payload))?;
+            // A destructor may have panicked when the hosts were dropped.
+            match ending.take_end() {
+                Some(error @ WorldError::Panicked { .. }) => Err(error),
+                _ => Ok(value),
+            }
         })
     }
 

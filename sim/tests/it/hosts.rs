@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use windtunnel_core::BoxError;
-use windtunnel_sim::{Host, LinkSettings, Process, Schedule, TaskError, TcpStream, World, WorldError, WorldHandle};
+use windtunnel_sim::{Host, LinkSettings, Process, TaskError, TcpStream, World, WorldHandle};
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -351,66 +351,6 @@ fn a_clock_may_be_wrong_on_one_host() {
 }
 
 #[test]
-fn a_process_may_end_itself_at_any_step() {
-    let run = World::new(7).run(|world| async move {
-        let host = world.host("a").unwrap();
-        let (own, passed) = (host.clone(), Arc::new(AtomicBool::new(false)));
-        let pass = Arc::clone(&passed);
-        let task = host.spawn(async move {
-            own.crash();
-            own.env().pause().await;
-            pass.store(true, Ordering::Relaxed);
-        });
-        (task.await, passed.load(Ordering::Relaxed))
-    });
-    assert_eq!(run.outcome.unwrap(), (Err(TaskError), false));
-}
-
-#[test]
-fn a_panic_on_a_host_is_the_scenarios() {
-    let run = World::new(7).run(|world| async move {
-        let host = world.host("a").unwrap();
-        let task = host.spawn(async { panic!("broken") });
-        task.await
-    });
-    assert!(matches!(run.outcome, Err(WorldError::Panicked { message }) if message == "broken"));
-}
-
-/// The order in which three tasks that are ready at once take three turns each.
-fn order(seed: u64, schedule: Schedule) -> String {
-    let run = World::new(seed).schedule(schedule).run(|world| async move {
-        let host = world.host("a").unwrap();
-        let turns = Arc::new(Mutex::new(String::new()));
-        let tasks: Vec<_> = ["a", "b", "c"]
-            .map(|name| {
-                let (turns, env) = (Arc::clone(&turns), host.env());
-                host.spawn(async move {
-                    for _ in 0..3 {
-                        turns.lock().push_str(name);
-                        env.pause().await;
-                    }
-                })
-            })
-            .into();
-        for task in tasks {
-            task.await.unwrap();
-        }
-        turns.lock().clone()
-    });
-    run.outcome.unwrap()
-}
-
-#[test]
-fn the_seed_orders_what_is_ready_at_once() {
-    let orders = |schedule| (0..200).map(|seed| order(seed, schedule)).collect::<std::collections::BTreeSet<_>>();
-    assert_eq!(orders(Schedule::Arrival).len(), 1);
-    assert!(orders(Schedule::Fair).len() > 100, "{}", orders(Schedule::Fair).len());
-    let ranked = orders(Schedule::Ranked { changes: 1, steps: 9 });
-    assert!(ranked.iter().any(|order| order.starts_with("ccc")), "one may go far while others stand still: {ranked:?}");
-    assert_eq!(order(3, Schedule::Fair), order(3, Schedule::Fair));
-}
-
-#[test]
 fn the_same_seed_is_the_same_world() {
     let scenario = |world: WorldHandle| async move {
         world.set_links(LinkSettings { loss: 0.1, ..LinkSettings::default() });
@@ -462,4 +402,22 @@ fn sockets_may_outlive_their_world() {
         client.process().connect("server", 7).await.unwrap()
     });
     drop(run.outcome.unwrap());
+}
+
+#[test]
+fn a_give_up_is_for_what_was_held_up_then() {
+    let run = World::new(7).run(|world| async move {
+        let (server, client) = echo_world(&world);
+        let mut stream = client.process().connect("server", 7).await.unwrap();
+        let env = world.env();
+        for at in [0, 900] {
+            env.until(Duration::from_secs(at + 1)).await;
+            server.partition(&client);
+            stream.write_all(b"x").await.unwrap();
+            env.sleep(Duration::from_secs(100)).await;
+            server.reconnect(&client);
+            assert_eq!(stream.read_u8().await.unwrap(), b'x');
+        }
+    });
+    run.outcome.unwrap();
 }

@@ -8,5 +8,6 @@ mod journal;
 mod mcp;
 mod scripts;
 mod streams;
+mod tasks;
 mod time;
 mod world;

@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::claim::Spot;
-use super::error::SqliteError;
+use super::error::{Place, SqliteError};
 use super::fault::{Fault, Outcome};
 use super::group::{self, Group, Lead};
 use super::held::HeldFile;
@@ -47,7 +47,7 @@ pub(super) struct Shelf {
     /// The activations that were found damaged, which are not tried again.
     pub(super) damaged: Mutex<BTreeSet<Spot>>,
     /// Let go after the connection.
-    _held: HeldFile,
+    held: HeldFile,
 }
 
 impl Shelf {
@@ -76,7 +76,7 @@ impl Shelf {
             connection: Mutex::new(connection),
             group: Group::default(),
             damaged: Mutex::default(),
-            _held: held,
+            held,
         })
     }
 
@@ -105,10 +105,26 @@ impl Shelf {
         behavior: TransactionBehavior,
         work: impl FnOnce(&Connection, Duration) -> Outcome<T>,
     ) -> Outcome<T> {
-        let transaction = begin(connection, behavior)?;
+        let transaction = self.begin(connection, behavior)?;
         let value = work(&transaction, self.now())?;
         transaction.commit().map_err(|error| Fault::Unsure(error.into()))?;
         Ok(value)
+    }
+
+    fn begin<'c>(&self, connection: &'c mut Connection, behavior: TransactionBehavior) -> Outcome<Transaction<'c>> {
+        if !connection.is_autocommit() {
+            // A failure has left a transaction open that could not be taken back then.
+            connection.execute_batch("ROLLBACK")?;
+        }
+        let transaction = connection.transaction_with_behavior(behavior)?;
+        // What is written to a file without a name is lost with the last process that has it open.
+        if !self.held.is_at(&self.path) {
+            return Err(Fault::damage(
+                Place::File,
+                "it was deleted, or another file has its name now; open the store again",
+            ));
+        }
+        Ok(transaction)
     }
 
     /// The time, read when nobody else can write any more, so that times follow the order of transactions.
@@ -120,10 +136,8 @@ impl Shelf {
     pub(super) fn lead(&self, mut lead: Lead) {
         let mut connection = self.connection.lock();
         while let Some(group) = lead.take() {
-            if group.len() > 1
-                && let Ok(transaction) = begin(&mut connection, TransactionBehavior::Immediate)
-            {
-                group::commit(transaction, group, self.now());
+            if group.len() > 1 {
+                group::commit(self.begin(&mut connection, TransactionBehavior::Immediate), group, || self.now());
             } else {
                 for waiting in group {
                     waiting.make(|change| self.run_on(&mut connection, TransactionBehavior::Immediate, change));
@@ -133,14 +147,6 @@ impl Shelf {
             MutexGuard::bump(&mut connection);
         }
     }
-}
-
-fn begin(connection: &mut Connection, behavior: TransactionBehavior) -> Outcome<Transaction<'_>> {
-    if !connection.is_autocommit() {
-        // A failure has left a transaction open that could not be taken back then.
-        connection.execute_batch("ROLLBACK")?;
-    }
-    Ok(connection.transaction_with_behavior(behavior)?)
 }
 
 pub(super) fn check_log(path: &Path) -> Result<(), SqliteError> {

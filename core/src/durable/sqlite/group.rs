@@ -135,19 +135,36 @@ impl Drop for Answer {
 }
 
 /// Makes all changes in one transaction, each of them whole or not at all, and commits it.
-pub(super) fn commit(transaction: Transaction<'_>, group: Vec<Waiting>, now: Duration) {
-    let mut made = Vec::with_capacity(group.len());
-    for Waiting { change, answer } in group {
-        match alone(&transaction, change, now) {
-            Ok(()) => made.push(answer),
-            Err(fault) => answer.give(Err(fault)),
+///
+/// Nobody is answered before: also a refusal may be by what another one of the group has changed.
+pub(super) fn commit(begun: Outcome<Transaction<'_>>, group: Vec<Waiting>, now: impl FnOnce() -> Duration) {
+    let transaction = match begun {
+        Ok(transaction) => transaction,
+        // Each of them would wait as long for the same.
+        Err(Fault::Sqlite(error)) => return fail(group.into_iter().map(|waiting| waiting.answer), error),
+        Err(Fault::Damage(place, problem)) => {
+            let answers = group.into_iter().map(|waiting| waiting.answer);
+            return answers.for_each(|answer| answer.give(Err(Fault::Damage(place.clone(), problem.clone()))));
         }
+        // Then each hears that it is lost.
+        Err(_) => return,
+    };
+    let now = now();
+    let mut answers = Vec::with_capacity(group.len());
+    for Waiting { change, answer } in group {
+        let outcome = alone(&transaction, change, now);
+        answers.push((answer, outcome));
     }
     // SQLite gives up the whole transaction where it cannot go on, as on a full disk: then this fails.
-    let committed = transaction.commit().map_err(Arc::new);
-    for answer in made {
-        answer.give(committed.clone().map_err(Fault::Unsure));
+    match transaction.commit() {
+        Ok(()) => answers.into_iter().for_each(|(answer, outcome)| answer.give(outcome)),
+        Err(error) => fail(answers.into_iter().map(|(answer, _)| answer), error),
     }
+}
+
+fn fail(answers: impl Iterator<Item = Answer>, error: rusqlite::Error) {
+    let error = Arc::new(error);
+    answers.for_each(|answer| answer.give(Err(Fault::Unsure(Arc::clone(&error)))));
 }
 
 /// A change that is taken back if it fails.

@@ -33,7 +33,12 @@ pub(super) struct HeldFile {
 impl HeldFile {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut held = HELD.lock();
-        let known = identity(&fs::metadata(path)?);
+        let metadata = fs::metadata(path)?;
+        // To open a pipe would wait for its other end, and keep everybody else waiting.
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        }
+        let known = identity(&metadata);
         if let Some(descriptors) = held.get_mut(&known) {
             descriptors.holders += 1;
             return Ok(Self { identity: known });
@@ -50,6 +55,18 @@ impl HeldFile {
             }
         }
         Ok(Self { identity })
+    }
+
+    /// Whether the file still is the one of that name.
+    #[cfg(unix)]
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|metadata| identity(&metadata) == self.identity)
+    }
+
+    /// Other systems do not let a file that is open be taken away.
+    #[cfg(not(unix))]
+    pub(super) fn is_at(&self, _path: &Path) -> bool {
+        true
     }
 
     /// Its first bytes, and how long it is.

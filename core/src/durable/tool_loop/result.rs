@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::durable::frozen::freeze;
+use crate::durable::limits::STATE_BYTES_MAX;
 use crate::executor::{Outcome, ToolResult};
+use crate::json::dismantle;
 use crate::tool::{CallError, ErrorKind};
 
 /// What became of a call.
@@ -36,10 +39,18 @@ pub(super) enum CallOutcome {
     },
 }
 
+/// The value, or, where it cannot be kept, what the model is told instead: the tool has run, and is not to run again.
+fn storable(value: Value) -> CallOutcome {
+    let Err(error) = freeze("the tool's result", &value, STATE_BYTES_MAX) else { return CallOutcome::Value(value) };
+    dismantle(value);
+    let message = format!("the tool ran, but its result cannot be kept: {error}");
+    CallOutcome::Error { kind: ErrorKind::ToolFailed, message, retryable: false }
+}
+
 impl CallRecord {
     pub(super) fn new(result: ToolResult, asked_for: Option<Value>, counted: bool) -> Self {
         let outcome = match result.outcome {
-            Outcome::Ok(value) => CallOutcome::Value(value),
+            Outcome::Ok(value) => storable(value),
             Outcome::Error(CallError { kind, message, retryable, .. }) => {
                 CallOutcome::Error { kind, message, retryable }
             }

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::durable::history::WorkflowHistory;
+use crate::durable::store::{Delivery, JournalStore, StoreError};
 use crate::executor::{CountedCalls, Decision};
 use crate::model::{Message, ModelRequest, Usage};
 
@@ -79,9 +81,46 @@ impl ToolLoopState {
         Self { request, ..Self::default() }
     }
 
+    /// The state that the last activation of a workflow began with, if that workflow is nothing but a loop and has not ended:
+    /// what waits for approval is in it.
+    pub fn of(history: &WorkflowHistory) -> Option<Self> {
+        let open = history.activations.last().filter(|last| last.decision.is_none())?;
+        Self::deserialize(&**open.checkpoint.state()).ok()
+    }
+
     /// The conversation.
     pub fn messages(&self) -> &[Message] {
         &self.request.messages
+    }
+}
+
+impl PendingApproval {
+    /// Delivers the decision. It counts once: a second one that differs is a [`Delivery::Conflict`].
+    ///
+    /// ```
+    /// use windtunnel_core::durable::{Delivery, JournalStore, StoreError, ToolLoopState};
+    /// use windtunnel_core::executor::Decision;
+    ///
+    /// async fn approve_all(store: &dyn JournalStore, workflow_id: &str) -> Result<(), StoreError> {
+    ///     let history = store.read(workflow_id).await?;
+    ///     let state = history.and_then(|history| ToolLoopState::of(&history));
+    ///     for pending in state.iter().flat_map(|state| &state.pending) {
+    ///         let delivery = pending.decide(store, workflow_id, &Decision::approve()).await?;
+    ///         assert_eq!(delivery, Delivery::Accepted);
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`StoreError`], after which the decision may be delivered or not.
+    pub async fn decide(
+        &self,
+        store: &dyn JournalStore,
+        workflow_id: &str,
+        decision: &Decision,
+    ) -> Result<Delivery, StoreError> {
+        store.deliver(workflow_id, &self.approval_id, json!(decision)).await
     }
 }
 

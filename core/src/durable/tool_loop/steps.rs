@@ -32,9 +32,12 @@ const ENTRY: &str = "turn";
 /// the worker tries again.
 ///
 /// A call that needs approval is asked for by the executor's own port, if it has one. If that has no answer yet, the loop
-/// waits for an event and holds no worker: deliver an [approval decision](crate::executor::Decision) as JSON under the
-/// [`approval_id`](super::PendingApproval::approval_id) of the state's `pending`. It covers the arguments that are written
-/// there and no others.
+/// waits for an event and holds no worker: [decide](super::PendingApproval::decide) what the [state](ToolLoopState::of) says is
+/// pending. A decision covers the arguments that are written there and no others.
+///
+/// While an activation is open, all that a turn depends on is to stay as it is: the model and its settings, and the names,
+/// descriptions and schemas of the tools, which are offered in each turn and are a part of what is asked (D1). An attempt
+/// that finds them changed fails with what differs. By default an activation is open for one turn.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -213,6 +213,22 @@ async fn what_the_model_gets_wrong_is_a_result_and_no_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_result_that_cannot_be_kept_is_told_and_its_tool_runs_once() {
+    for value in [json!(u64::MAX), json!("x".repeat(70_000))] {
+        let (model, effects) = (ByHeart::new([calls([call("a", "vast")]), answers("oh")]), Effects::default());
+        let counted = effects.clone();
+        let vast = tool("vast", move |_, context| {
+            counted.happen("vast", context.idempotency_key().unwrap());
+            let value = value.clone();
+            async move { Ok(value) }
+        });
+        let (ended, _) = end_of(ToolLoop::new(executor(&env(), [vast]), Arc::new(model.clone()))).await;
+        assert_eq!((ended.answer.as_str(), effects.names().len()), ("oh", 1));
+        assert!(read_by_model(&model)[0].contains("the tool ran, but its result cannot be kept"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_that_fails_is_asked_again_when_it_says_so() {
     let busy = ModelError {
         retry_after: Some(Duration::from_secs(90)),

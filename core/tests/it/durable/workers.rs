@@ -151,7 +151,7 @@ async fn a_failing_entry_is_tried_again_and_then_the_workflow_fails() {
     });
     let worker = started(store.clone(), clock.clone(), failing).await;
     worker.run_until_idle().await.unwrap();
-    let failed = Decision::fail("entry-failed", "the entry failed; see the cause").unwrap();
+    let failed = Decision::fail("entry-failed", "the entry failed").unwrap();
     assert_eq!(history(&store).await.outcome(), Some(&failed));
     assert_eq!(effects.names(), ["once"]);
     assert_eq!(clock.now(), Duration::from_millis(1500));

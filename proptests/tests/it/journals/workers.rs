@@ -13,7 +13,6 @@ use windtunnel_core::durable::{
     ActivationRetry, Checkpoint, Decision, Delivery, JournalStore, MemoryStore, OrderCheck, Worker, WorkflowHistory,
 };
 use windtunnel_core::env::Env;
-use windtunnel_core::executor::Backoff;
 use windtunnel_proptests::cases::{LifeCase, LifeEnd, WorkerCase, event_key};
 use windtunnel_proptests::played::{FaultyStore, played_workflow, played_workflow_start};
 use windtunnel_proptests::{EffectLine, EffectLog};
@@ -121,7 +120,7 @@ async fn play(case: WorkerCase, world: WorldHandle, inner: impl JournalStore + C
 
 fn worker(case: &WorkerCase, world: &WorldHandle, store: impl JournalStore + 'static, effects: &EffectLog) -> Worker {
     let env = world.env();
-    let retry = ActivationRetry { failures_max: NonZeroU32::new(FAILURES_MAX).unwrap(), backoff: Backoff::default() };
+    let retry = ActivationRetry { failures_max: NonZeroU32::new(FAILURES_MAX).unwrap(), ..ActivationRetry::default() };
     let worker = Worker::new(store).env(env.clone()).sink(world.trace()).lease(case.lease).retry(retry);
     let worker = if case.replay.is_strict { worker.order(OrderCheck::Strict) } else { worker };
     let worker = if case.replay.is_constant { worker.always_replay() } else { worker };

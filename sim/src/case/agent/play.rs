@@ -153,7 +153,11 @@ impl AgentCase {
         if let Some(timeout) = self.approval_timeout {
             agent = agent.approval_timeout(timeout);
         }
-        let retry = ActivationRetry { failures_max: self.workers.failures_max, backoff: self.backoff };
+        let retry = ActivationRetry {
+            failures_max: self.workers.failures_max,
+            backoff: self.backoff,
+            ..ActivationRetry::default()
+        };
         Ok(Worker::new(ProcessStore::new(process.clone()))
             .env(env)
             .sink(world.trace())

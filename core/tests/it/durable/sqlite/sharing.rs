@@ -152,3 +152,25 @@ async fn commits_that_wait_together_are_made_together_and_each_for_itself() {
     let ended = store.read("w").await.unwrap().unwrap();
     assert!(keys(&ended).is_empty() && ended.outcome().is_some());
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_acknowledged_in_a_file_that_is_gone() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), HandClock::default());
+    let path = folder.path().join("journals.db");
+    let store = SqliteStore::open(&path, clock.env()).await.unwrap();
+    store.start("w", "test", checkpoint(1)).await.unwrap();
+    let fence = claim(&store).await.unwrap();
+    std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
+    assert_eq!(store.commit_record(&fence, record("a", json!(1))).await, Commit::Refused(Refusal::Rejected));
+    assert!(store.start("v", "test", checkpoint(1)).await.is_err());
+    std::fs::rename(folder.path().join("elsewhere.db"), &path).unwrap();
+    assert_eq!(store.commit_record(&fence, record("a", json!(1))).await, Commit::Acknowledged);
+}
+
+#[tokio::test]
+async fn what_is_no_regular_file_is_refused_at_once() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), HandClock::default());
+    let error = SqliteStore::open(folder.path(), clock.env()).await.unwrap_err();
+    assert!(error.to_string().contains("cannot be read"), "{error}");
+}

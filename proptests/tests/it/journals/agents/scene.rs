@@ -12,7 +12,7 @@ use windtunnel_core::durable::{
     ToolLoopState, Worker, WorkflowHistory,
 };
 use windtunnel_core::env::Env;
-use windtunnel_core::executor::{Backoff, LoopOptions, LoopOutcome};
+use windtunnel_core::executor::{LoopOptions, LoopOutcome};
 use windtunnel_core::model::{Message, ModelRequest};
 use windtunnel_proptests::played::FaultyStore;
 use windtunnel_proptests::{Effect, EffectLine, invariants};
@@ -96,7 +96,7 @@ fn worker(
         .turns_per_activation(case.turns_per_activation);
     let agent = case.approval_timeout.into_iter().fold(agent, ToolLoop::approval_timeout);
     // A model that is busy for a while fails no agent.
-    let retry = ActivationRetry { failures_max: NonZeroU32::MAX, backoff: Backoff::default() };
+    let retry = ActivationRetry { failures_max: NonZeroU32::MAX, ..ActivationRetry::default() };
     let worker = Worker::new(store.clone()).env(world.env()).sink(world.trace()).lease(LEASE).retry(retry);
     let worker = worker.workflow(agent.into_workflow(NAME));
     if faults.replays_always { worker.always_replay() } else { worker }
