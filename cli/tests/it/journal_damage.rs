@@ -116,6 +116,6 @@ fn what_holds_no_journals_is_refused() {
     std::fs::create_dir(a_folder.path.join("orders.db")).unwrap();
     assert_snapshot!(refusal(&a_folder), @"
     error: orders.db cannot be read or made; see the cause
-    cause: Is a directory (os error 21)
+    cause: it is no regular file
     ");
 }
