@@ -98,7 +98,7 @@ impl TryFrom<StoredDecision> for Decision {
 }
 
 /// All of it, or as much as fits: 584 years.
-fn whole_nanoseconds(duration: Duration) -> u64 {
+pub(super) fn whole_nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

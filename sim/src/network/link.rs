@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng as _;
+use windtunnel_core::env::unit_from_bits;
 
 use super::fabric::Place;
 use crate::world::Streams;
@@ -88,7 +89,7 @@ impl Links {
         let span_ns = max_ns.saturating_sub(min_ns);
         let latency_ns = min_ns + if span_ns == 0 { 0 } else { generator.next_u64() % (span_ns + 1) };
         let mut losses = 0;
-        while settings.loss > 0.0 && losses < LOSSES_MAX && unit(generator) < settings.loss {
+        while settings.loss > 0.0 && losses < LOSSES_MAX && unit_from_bits(generator.next_u64()) < settings.loss {
             losses += 1;
         }
         Passage { latency_ns, losses }
@@ -97,11 +98,6 @@ impl Links {
 
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 4)
-}
-
-/// In `[0, 1)`, from the upper 53 bits.
-fn unit(generator: &mut ChaCha8Rng) -> f64 {
-    (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::durable::claim::Wake;
+use crate::durable::rules::is_same;
 use crate::durable::tool_loop::state::PendingApproval;
 use crate::executor::{ApprovalPort, ApprovalRequest, Decision};
-use crate::json::canonical;
 use crate::{BoxError, BoxFuture};
 
 /// Answers with the decision that came, asks the executor's own port where there is none, and says what was asked for.
@@ -35,9 +35,8 @@ impl ApprovalPort for EventPort {
     fn decide<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Result<Decision, BoxError>> {
         Box::pin(async move {
             if let Some((decision, approved)) = &self.decided {
-                let is_same = canonical(approved) == canonical(&request.arguments);
                 let changed = || Decision::deny("the arguments are not those that the reviewer saw");
-                return Ok(if is_same { decision.clone() } else { changed() });
+                return Ok(if is_same(approved, &request.arguments) { decision.clone() } else { changed() });
             }
             let decision = match &self.own {
                 Some(own) => own.decide(request).await?,

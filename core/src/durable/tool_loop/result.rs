@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::durable::frozen::freeze;
 use crate::durable::limits::STATE_BYTES_MAX;
+use crate::durable::stored::whole_nanoseconds;
 use crate::executor::{Outcome, ToolResult};
 use crate::json::dismantle;
 use crate::tool::{CallError, ErrorKind};
@@ -56,7 +57,7 @@ impl CallRecord {
             }
             Outcome::Pending { .. } => CallOutcome::Pending { arguments: asked_for.unwrap_or_default() },
         };
-        let duration_ns = u64::try_from(result.duration.as_nanos()).unwrap_or(u64::MAX);
+        let duration_ns = whole_nanoseconds(result.duration);
         Self { outcome, attempts: result.attempts, cached: result.cached, duration_ns, counted }
     }
 
