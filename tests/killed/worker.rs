@@ -5,13 +5,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::Value;
 use windtunnel::BoxFuture;
 use windtunnel::durable::sqlite::SqliteStore;
-use windtunnel::durable::{
-    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, Record, Started, StoreError, Worker,
-    WorkflowHistory,
-};
+use windtunnel::durable::{Commit, Decision, Fence, JournalLayer, JournalStore, Record, Worker};
 use windtunnel::env::Env;
 
 use crate::effects::Client;
@@ -47,22 +43,9 @@ struct Stopping {
     stops: Stops,
 }
 
-impl JournalStore for Stopping {
-    fn start<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        workflow: &'s str,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'s, Result<Started, StoreError>> {
-        self.inner.start(workflow_id, workflow, checkpoint)
-    }
-
-    fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
-        self.inner.claim(workflows, lease)
-    }
-
-    fn extend<'s>(&'s self, fence: &'s Fence, lease: Duration) -> BoxFuture<'s, Commit> {
-        self.inner.extend(fence, lease)
+impl JournalLayer for Stopping {
+    fn inner(&self) -> &dyn JournalStore {
+        &self.inner
     }
 
     fn commit_record<'s>(&'s self, fence: &'s Fence, record: Arc<Record>) -> BoxFuture<'s, Commit> {
@@ -81,26 +64,5 @@ impl JournalStore for Stopping {
             self.stops.pass(Point::AfterCheckpoint);
             commit
         })
-    }
-
-    fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        self.inner.retry(fence, after, is_failure)
-    }
-
-    fn deliver<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        key: &'s str,
-        payload: Value,
-    ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
-        self.inner.deliver(workflow_id, key, payload)
-    }
-
-    fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-        self.inner.read(workflow_id)
-    }
-
-    fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {
-        self.inner.workflow_ids()
     }
 }

@@ -34,6 +34,7 @@ mod finite;
 mod frozen;
 mod history;
 mod journal;
+mod layer;
 mod leg;
 mod limits;
 mod memory;
@@ -67,6 +68,7 @@ pub use error::{Cause, DurableError, ErrorKind};
 pub use frozen::JsonFlaw;
 pub use history::{ActivationHistory, CommittedRecord, WorkflowHistory};
 pub use journal::{Answer, Journal};
+pub use layer::JournalLayer;
 pub use limits::{
     CALLABLE_BYTES_MAX, DEPTH_MAX, EVENT_BYTES_MAX, JOURNAL_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,
     OUTPUT_BYTES_MAX, RECORD_BYTES_MAX, RECORDS_MAX, STATE_BYTES_MAX, WAIT_MAX,

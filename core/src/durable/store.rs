@@ -33,59 +33,7 @@ use crate::{BoxError, BoxFuture};
 ///   nothing. Another record under a key that is taken is refused.
 /// - **Bounds.** What is over a bound (D4) is refused whole, and nothing is trimmed.
 ///
-/// # A store over another one
-/// A store that counts commits, as an example of all that there is to implement:
-///
-/// ```
-/// use std::sync::Arc;
-/// use std::sync::atomic::{AtomicU64, Ordering};
-/// use std::time::Duration;
-/// use serde_json::Value;
-/// use windtunnel_core::BoxFuture;
-/// use windtunnel_core::durable::{
-///     Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, Record, Started, StoreError, WorkflowHistory,
-/// };
-///
-/// struct Counting<S> {
-///     inner: S,
-///     commits: AtomicU64,
-/// }
-///
-/// impl<S: JournalStore> JournalStore for Counting<S> {
-///     fn start<'s>(
-///         &'s self, workflow_id: &'s str, workflow: &'s str, checkpoint: Checkpoint,
-///     ) -> BoxFuture<'s, Result<Started, StoreError>> {
-///         self.inner.start(workflow_id, workflow, checkpoint)
-///     }
-///     fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
-///         self.inner.claim(workflows, lease)
-///     }
-///     fn extend<'s>(&'s self, fence: &'s Fence, lease: Duration) -> BoxFuture<'s, Commit> {
-///         self.inner.extend(fence, lease)
-///     }
-///     fn commit_record<'s>(&'s self, fence: &'s Fence, record: Arc<Record>) -> BoxFuture<'s, Commit> {
-///         self.commits.fetch_add(1, Ordering::Relaxed);
-///         self.inner.commit_record(fence, record)
-///     }
-///     fn commit_decision<'s>(&'s self, fence: &'s Fence, decision: Decision) -> BoxFuture<'s, Commit> {
-///         self.inner.commit_decision(fence, decision)
-///     }
-///     fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-///         self.inner.retry(fence, after, is_failure)
-///     }
-///     fn deliver<'s>(
-///         &'s self, workflow_id: &'s str, key: &'s str, payload: Value,
-///     ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
-///         self.inner.deliver(workflow_id, key, payload)
-///     }
-///     fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-///         self.inner.read(workflow_id)
-///     }
-///     fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {
-///         self.inner.workflow_ids()
-///     }
-/// }
-/// ```
+/// A store over another one, which changes only some of its calls, is a [`JournalLayer`](super::JournalLayer).
 pub trait JournalStore: Send + Sync {
     /// Starts a workflow, whose first activation is due at once. Repeated with the same content it changes nothing.
     ///

@@ -9,8 +9,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windtunnel_core::durable::{
-    ActivationHistory, Checkpoint, Claimed, Commit, Decision, Delivery, DurableError, Fence, JournalStore, MemoryStore,
-    OperationCall, OperationKind, Record, Started, StoreError, Worker, Workflow, WorkflowContext, WorkflowHistory,
+    ActivationHistory, Claimed, Commit, Decision, DurableError, Fence, JournalLayer, JournalStore, MemoryStore,
+    OperationCall, OperationKind, Record, StoreError, Worker, Workflow, WorkflowContext, WorkflowHistory,
 };
 use windtunnel_core::env::{CountingIds, Env};
 use windtunnel_core::event::{Event, Gate};
@@ -98,14 +98,9 @@ impl Pauses {
     }
 }
 
-impl JournalStore for Pauses {
-    fn start<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        workflow: &'s str,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'s, Result<Started, StoreError>> {
-        self.inner.start(workflow_id, workflow, checkpoint)
+impl JournalLayer for Pauses {
+    fn inner(&self) -> &dyn JournalStore {
+        &self.inner
     }
 
     fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
@@ -115,10 +110,6 @@ impl JournalStore for Pauses {
             env().pause().await;
             claimed
         })
-    }
-
-    fn extend<'s>(&'s self, fence: &'s Fence, lease: Duration) -> BoxFuture<'s, Commit> {
-        self.inner.extend(fence, lease)
     }
 
     fn commit_record<'s>(&'s self, fence: &'s Fence, record: Arc<Record>) -> BoxFuture<'s, Commit> {
@@ -144,27 +135,6 @@ impl JournalStore for Pauses {
             env().pause().await;
             commit
         })
-    }
-
-    fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        self.inner.retry(fence, after, is_failure)
-    }
-
-    fn deliver<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        key: &'s str,
-        payload: Value,
-    ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
-        self.inner.deliver(workflow_id, key, payload)
-    }
-
-    fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-        self.inner.read(workflow_id)
-    }
-
-    fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {
-        self.inner.workflow_ids()
     }
 }
 

@@ -7,8 +7,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use serde_json::{Value, json};
 use windtunnel_core::durable::{
-    Checkpoint, Claimed, Commit, Decision, Delivery, Ending, Fence, JournalStore, MemoryStore, Record, Started,
-    StoreError, Turn, Worker, Workflow, WorkflowHistory,
+    Claimed, Commit, Decision, Ending, Fence, JournalLayer, JournalStore, MemoryStore, Turn, Worker, Workflow,
 };
 use windtunnel_core::event::{Event, Gate};
 use windtunnel_core::{BoxError, BoxFuture};
@@ -48,51 +47,13 @@ async fn a_worker_that_is_alive_keeps_what_it_claimed() {
 /// A connection to a store on which signs of life do not arrive.
 struct Mute(MemoryStore);
 
-impl JournalStore for Mute {
-    fn start<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        workflow: &'s str,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'s, Result<Started, StoreError>> {
-        self.0.start(workflow_id, workflow, checkpoint)
-    }
-
-    fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
-        self.0.claim(workflows, lease)
+impl JournalLayer for Mute {
+    fn inner(&self) -> &dyn JournalStore {
+        &self.0
     }
 
     fn extend<'s>(&'s self, _fence: &'s Fence, _lease: Duration) -> BoxFuture<'s, Commit> {
         Box::pin(std::future::pending())
-    }
-
-    fn commit_record<'s>(&'s self, fence: &'s Fence, record: Arc<Record>) -> BoxFuture<'s, Commit> {
-        self.0.commit_record(fence, record)
-    }
-
-    fn commit_decision<'s>(&'s self, fence: &'s Fence, decision: Decision) -> BoxFuture<'s, Commit> {
-        self.0.commit_decision(fence, decision)
-    }
-
-    fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        self.0.retry(fence, after, is_failure)
-    }
-
-    fn deliver<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        key: &'s str,
-        payload: Value,
-    ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
-        self.0.deliver(workflow_id, key, payload)
-    }
-
-    fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-        self.0.read(workflow_id)
-    }
-
-    fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {
-        self.0.workflow_ids()
     }
 }
 

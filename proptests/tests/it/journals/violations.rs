@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use serde_json::{Value, json};
+use serde_json::json;
 use windtunnel_core::BoxFuture;
 use windtunnel_core::durable::{
-    Binding, Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, MemoryStore, OperationKind, Record,
-    Refusal, Started, StoreError, WorkflowHistory,
+    Binding, Claimed, Commit, Decision, Fence, JournalLayer, JournalStore, MemoryStore, OperationKind, Record, Refusal,
+    StoreError,
 };
 use windtunnel_core::env::Env;
 use windtunnel_proptests::cases::{Advance, DecisionChoice, FenceChoice, OutputChoice, StoreOperation};
@@ -32,22 +32,13 @@ struct Flawed {
     flaw: Flaw,
 }
 
-impl JournalStore for Flawed {
-    fn start<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        workflow: &'s str,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'s, Result<Started, StoreError>> {
-        self.inner.start(workflow_id, workflow, checkpoint)
+impl JournalLayer for Flawed {
+    fn inner(&self) -> &dyn JournalStore {
+        &self.inner
     }
 
     fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
         self.inner.claim(workflows, if self.flaw == Flaw::HalvesLeases { lease / 2 } else { lease })
-    }
-
-    fn extend<'s>(&'s self, fence: &'s Fence, lease: Duration) -> BoxFuture<'s, Commit> {
-        self.inner.extend(fence, lease)
     }
 
     fn commit_record<'s>(&'s self, fence: &'s Fence, record: Arc<Record>) -> BoxFuture<'s, Commit> {
@@ -59,27 +50,6 @@ impl JournalStore for Flawed {
             }),
             _ => self.inner.commit_record(fence, record),
         }
-    }
-
-    fn commit_decision<'s>(&'s self, fence: &'s Fence, decision: Decision) -> BoxFuture<'s, Commit> {
-        self.inner.commit_decision(fence, decision)
-    }
-
-    fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        self.inner.retry(fence, after, is_failure)
-    }
-
-    fn deliver<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        key: &'s str,
-        payload: Value,
-    ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
-        self.inner.deliver(workflow_id, key, payload)
-    }
-
-    fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-        self.inner.read(workflow_id)
     }
 
     fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use windtunnel_core::BoxFuture;
-use windtunnel_core::durable::{
-    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, Record, Started, StoreError, WorkflowHistory,
-};
+use windtunnel_core::durable::{Commit, Decision, Fence, JournalLayer, JournalStore, Record};
 
 use super::crashes::{CrashPoint, Place};
 use super::process::Process;
@@ -29,18 +26,9 @@ impl ProcessStore {
     }
 }
 
-impl JournalStore for ProcessStore {
-    fn start<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        workflow: &'s str,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'s, Result<Started, StoreError>> {
-        self.inner.start(workflow_id, workflow, checkpoint)
-    }
-
-    fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
-        self.inner.claim(workflows, lease)
+impl JournalLayer for ProcessStore {
+    fn inner(&self) -> &dyn JournalStore {
+        &self.inner
     }
 
     fn extend<'s>(&'s self, fence: &'s Fence, lease: Duration) -> BoxFuture<'s, Commit> {
@@ -66,26 +54,5 @@ impl JournalStore for ProcessStore {
             self.process.pass(CrashPoint::AfterDecision, &place).await;
             commit
         })
-    }
-
-    fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        self.inner.retry(fence, after, is_failure)
-    }
-
-    fn deliver<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        key: &'s str,
-        payload: Value,
-    ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
-        self.inner.deliver(workflow_id, key, payload)
-    }
-
-    fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-        self.inner.read(workflow_id)
-    }
-
-    fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {
-        self.inner.workflow_ids()
     }
 }

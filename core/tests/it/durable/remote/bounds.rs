@@ -9,10 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use windtunnel_core::BoxFuture;
 use windtunnel_core::durable::remote::{CALLS_WAITING_MAX, FRAME_BYTES_MAX, REQUESTS_IN_FLIGHT_MAX, serve};
-use windtunnel_core::durable::{
-    Checkpoint, Claimed, Commit, Decision, Delivery, Fence, JournalStore, MemoryStore, Record, Refusal, Started,
-    StoreError, WorkflowHistory,
-};
+use windtunnel_core::durable::{Commit, Delivery, Fence, JournalLayer, JournalStore, MemoryStore, Refusal, StoreError};
 
 use super::network::{Network, TIMEOUT};
 use super::talk::record;
@@ -34,18 +31,9 @@ impl Slow {
     }
 }
 
-impl JournalStore for Slow {
-    fn start<'s>(
-        &'s self,
-        workflow_id: &'s str,
-        workflow: &'s str,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'s, Result<Started, StoreError>> {
-        self.inner.start(workflow_id, workflow, checkpoint)
-    }
-
-    fn claim<'s>(&'s self, workflows: &'s [Arc<str>], lease: Duration) -> BoxFuture<'s, Result<Claimed, StoreError>> {
-        self.inner.claim(workflows, lease)
+impl JournalLayer for Slow {
+    fn inner(&self) -> &dyn JournalStore {
+        &self.inner
     }
 
     fn extend<'s>(&'s self, _fence: &'s Fence, _lease: Duration) -> BoxFuture<'s, Commit> {
@@ -61,18 +49,6 @@ impl JournalStore for Slow {
         })
     }
 
-    fn commit_record<'s>(&'s self, fence: &'s Fence, record: Arc<Record>) -> BoxFuture<'s, Commit> {
-        self.inner.commit_record(fence, record)
-    }
-
-    fn commit_decision<'s>(&'s self, fence: &'s Fence, decision: Decision) -> BoxFuture<'s, Commit> {
-        self.inner.commit_decision(fence, decision)
-    }
-
-    fn retry<'s>(&'s self, fence: &'s Fence, after: Duration, is_failure: bool) -> BoxFuture<'s, Commit> {
-        self.inner.retry(fence, after, is_failure)
-    }
-
     fn deliver<'s>(
         &'s self,
         _workflow_id: &'s str,
@@ -80,14 +56,6 @@ impl JournalStore for Slow {
         _payload: Value,
     ) -> BoxFuture<'s, Result<Delivery, StoreError>> {
         Box::pin(async { Err(StoreError("password=hunter2".into())) })
-    }
-
-    fn read<'s>(&'s self, workflow_id: &'s str) -> BoxFuture<'s, Result<Option<WorkflowHistory>, StoreError>> {
-        self.inner.read(workflow_id)
-    }
-
-    fn workflow_ids(&self) -> BoxFuture<'_, Result<Vec<Arc<str>>, StoreError>> {
-        self.inner.workflow_ids()
     }
 }
 
