@@ -5,10 +5,13 @@
 //! reports the first that fails. [`script`] plays tools, reviewers and models. The feature `case` adds case files, which
 //! say all of that in JSON or TOML.
 
+mod assertion;
 #[cfg(feature = "case")]
 pub mod case;
 mod determinism;
+mod effect;
 mod explore;
+pub mod fault;
 mod host;
 mod network;
 mod schedule;
@@ -16,10 +19,13 @@ pub mod script;
 mod trace;
 mod world;
 
+pub use assertion::{AssertionKind, Assertions, Tally};
 pub use determinism::Divergence;
+pub use effect::{Effect, Effects};
 pub use explore::{ExploreError, Explored, FailingSeed, explore, explore_in};
+pub use fault::{EventPattern, FaultPlan, RandomFaults};
 pub use host::{Host, HostError, Process};
 pub use network::{LinkSettings, TcpListener, TcpStream};
 pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
-pub use world::{EventPattern, Reaction, Run, Trigger, World, WorldError, WorldHandle};
+pub use world::{Reaction, Run, Trigger, World, WorldError, WorldHandle};

@@ -74,7 +74,7 @@ impl Report {
     /// The attempt was dropped: nothing can wait in a destructor, so the world does not act here.
     pub(super) fn dropped(&self, finish: Finish) {
         let event = || finish.event(Arc::clone(&self.workflow), self.fence.attempt);
-        let _unawaited = self.emitter.record(&self.subject(), event);
+        self.emitter.emit_now(&self.subject(), event);
     }
 
     pub(super) async fn operation_started(&self, binding: &Binding) {

@@ -63,7 +63,7 @@ impl<'p> Report<'p> {
             tool_calls,
             duration_s: duration.as_secs_f64(),
         };
-        let _unawaited = self.emitter.record(&self.own_subject(), event);
+        self.emitter.emit_now(&self.own_subject(), event);
     }
 
     /// About one call of a tool.

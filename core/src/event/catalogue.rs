@@ -1,33 +1,8 @@
 //! The catalogue of events (E13).
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
-
-/// One step of one run.
-///
-/// Its JSON form is the line format of traces: `sequence`, `at_ns`, `host` where there is one, `run_id`, `call_id` and `parent_id` where there is
-/// one, `type`, `data`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// Counts from 0 over all events of one environment, in the order of emission.
-    pub sequence: u64,
-    /// The environment's monotonic time; nanoseconds as `at_ns` in JSON.
-    pub at: Duration,
-    /// The simulated host where it happened, if there are hosts.
-    pub host: Option<Arc<str>>,
-    /// The run.
-    pub run_id: Arc<str>,
-    /// The call, unless the event is the run's own.
-    pub call_id: Option<Arc<str>>,
-    /// The enclosing call.
-    pub parent_id: Option<Arc<str>>,
-    /// What happened.
-    pub kind: EventKind,
-}
+use serde::Serialize;
 
 /// What happened, with its data, which is its JSON form. Durations are in seconds, costs in US dollars, attempts count from 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -313,6 +288,101 @@ pub enum EventKind {
         /// The error's kind (D4a).
         error: &'static str,
     },
+    /// The body of a tool that can be given faults is about to run.
+    ToolBody {
+        /// The tool's name.
+        tool: Arc<str>,
+    },
+    /// A model that can be given faults is about to be asked.
+    ModelRequest {
+        /// The model's name.
+        model: Arc<str>,
+    },
+    /// A journal that can be given faults is about to be asked to commit.
+    JournalCommit {
+        /// `record` or `decision`.
+        commit: &'static str,
+    },
+    /// Something really happened outside, whatever is known of it inside.
+    EffectHappened {
+        /// What happened.
+        effect: Arc<str>,
+        /// The idempotency key under which it was asked for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        key: Option<Arc<str>>,
+    },
+    /// A guest says where it is.
+    Mark {
+        /// What it calls the place.
+        mark: Arc<str>,
+    },
+    /// The program of a host begins a life.
+    HostStarted {},
+    /// A host's process was killed.
+    HostCrashed {},
+    /// A host lost its power.
+    HostPowerCut {},
+    /// A host's process stands still.
+    HostPaused {},
+    /// A host's process goes on.
+    HostResumed {},
+    /// A host's wall clock was set.
+    ClockSet {
+        /// How far it is ahead of the world's, in seconds; below 0, behind.
+        ahead_s: f64,
+    },
+    /// A host asks another one for a connection.
+    NetworkConnect {
+        /// The other host.
+        to: Arc<str>,
+        /// Its port.
+        port: u16,
+    },
+    /// A host hands bytes to a connection.
+    NetworkSend {
+        /// The host at the other end.
+        to: Arc<str>,
+        /// How many.
+        bytes: usize,
+    },
+    /// Nothing gets through to another host any more.
+    LinkCut {
+        /// The other host.
+        to: Arc<str>,
+    },
+    /// Everything gets through to another host again.
+    LinkRestored {
+        /// The other host.
+        to: Arc<str>,
+    },
+    /// All connections with another host were broken.
+    LinkReset {
+        /// The other host.
+        to: Arc<str>,
+    },
+    /// The way to another host has other properties now.
+    LinkSet {
+        /// The other host.
+        to: Arc<str>,
+        /// The shortest time that a packet takes, in seconds.
+        latency_min_s: f64,
+        /// The longest, in seconds.
+        latency_max_s: f64,
+        /// How likely a packet is lost.
+        loss: f64,
+    },
+    /// A fault was delivered.
+    FaultDelivered {
+        /// Its kind, such as `host.crash`.
+        fault: &'static str,
+    },
+    /// All faults are over and repaired: from now on the world must come to its end.
+    WorldHealed {},
+    /// An assertion does not hold.
+    AssertionFailed {
+        /// Its name.
+        assertion: Arc<str>,
+    },
 }
 
 impl EventKind {
@@ -348,6 +418,26 @@ impl EventKind {
             Self::OperationCommitted { .. } => "operation.committed",
             Self::OperationReplayed { .. } => "operation.replayed",
             Self::OperationRefused { .. } => "operation.refused",
+            Self::ToolBody { .. } => "tool.body",
+            Self::ModelRequest { .. } => "model.request",
+            Self::JournalCommit { .. } => "journal.commit",
+            Self::EffectHappened { .. } => "effect.happened",
+            Self::Mark { .. } => "mark",
+            Self::HostStarted {} => "host.started",
+            Self::HostCrashed {} => "host.crashed",
+            Self::HostPowerCut {} => "host.power_cut",
+            Self::HostPaused {} => "host.paused",
+            Self::HostResumed {} => "host.resumed",
+            Self::ClockSet { .. } => "clock.set",
+            Self::NetworkConnect { .. } => "network.connect",
+            Self::NetworkSend { .. } => "network.send",
+            Self::LinkCut { .. } => "link.cut",
+            Self::LinkRestored { .. } => "link.restored",
+            Self::LinkReset { .. } => "link.reset",
+            Self::LinkSet { .. } => "link.set",
+            Self::FaultDelivered { .. } => "fault.delivered",
+            Self::WorldHealed {} => "world.healed",
+            Self::AssertionFailed { .. } => "assertion.failed",
         }
     }
 
@@ -360,94 +450,40 @@ impl EventKind {
             | Self::ToolFinished { tool, .. }
             | Self::ToolPending { tool, .. }
             | Self::ToolCacheHit { tool }
+            | Self::ToolBody { tool }
             | Self::ApprovalRequested { tool, .. }
             | Self::ApprovalDecided { tool, .. }
             | Self::ProgramCall { tool, .. }
             | Self::ProgramAnswer { tool, .. }
             | Self::ProgramRetry { tool, .. } => Some(tool),
-            Self::RunStarted {}
-            | Self::RunFinished {}
-            | Self::ProgramStarted { .. }
-            | Self::ProgramFinished { .. }
-            | Self::ModelStarted { .. }
-            | Self::ModelFinished { .. }
-            | Self::ActivationStarted { .. }
-            | Self::ActivationDecided { .. }
-            | Self::ActivationReconciled { .. }
-            | Self::ActivationReplayed { .. }
-            | Self::ActivationRetry { .. }
-            | Self::ActivationFinished { .. }
-            | Self::OperationStarted { .. }
-            | Self::OperationExecuted { .. }
-            | Self::OperationCommit { .. }
-            | Self::OperationCommitted { .. }
-            | Self::OperationReplayed { .. }
-            | Self::OperationRefused { .. } => None,
+            _ => None,
         }
     }
-}
 
-impl Event {
-    /// The event's data by name, as in its JSON form.
-    ///
-    /// ```
-    /// use windtunnel_core::event::EventKind;
-    /// # use windtunnel_core::event::Event;
-    /// # let event = Event {
-    /// #     host: None,
-    /// #     sequence: 0, at: std::time::Duration::ZERO, run_id: "run-1".into(), call_id: None, parent_id: None,
-    /// #     kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, cause: "foreign", delay_s: 0.5 },
-    /// # };
-    /// assert_eq!(event.data()["delay_s"], 0.5);
-    /// ```
-    pub fn data(&self) -> Map<String, Value> {
-        match serde_json::to_value(&self.kind) {
-            Ok(Value::Object(data)) => data,
-            _ => Map::new(),
+    /// The key that the event is about: of an operation, or the idempotency key of an effect.
+    pub fn key(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::OperationStarted { operation, .. }
+            | Self::OperationExecuted { operation, .. }
+            | Self::OperationCommit { operation, .. }
+            | Self::OperationCommitted { operation, .. }
+            | Self::OperationReplayed { operation, .. }
+            | Self::OperationRefused { operation, .. } => Some(operation),
+            Self::EffectHappened { key, .. } => key.as_ref(),
+            _ => None,
         }
     }
-}
 
-impl Serialize for Event {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("sequence", &self.sequence)?;
-        map.serialize_entry("at_ns", &u64::try_from(self.at.as_nanos()).unwrap_or(u64::MAX))?;
-        if let Some(host) = &self.host {
-            map.serialize_entry("host", host)?;
+    /// The other host that the event is about.
+    pub fn peer(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::NetworkConnect { to, .. }
+            | Self::NetworkSend { to, .. }
+            | Self::LinkCut { to }
+            | Self::LinkRestored { to }
+            | Self::LinkReset { to }
+            | Self::LinkSet { to, .. } => Some(to),
+            _ => None,
         }
-        map.serialize_entry("run_id", &self.run_id)?;
-        if let Some(call_id) = &self.call_id {
-            map.serialize_entry("call_id", call_id)?;
-        }
-        if let Some(parent_id) = &self.parent_id {
-            map.serialize_entry("parent_id", parent_id)?;
-        }
-        map.serialize_entry("type", self.kind.name())?;
-        map.serialize_entry("data", &self.kind)?;
-        map.end()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_format_is_stable() {
-        let retry = Event {
-            host: None,
-            sequence: 3,
-            at: Duration::from_micros(1_500),
-            run_id: "run-1".into(),
-            call_id: Some("call-1".into()),
-            parent_id: None,
-            kind: EventKind::ToolRetry { tool: "search".into(), attempt: 1, cause: "foreign", delay_s: 0.5 },
-        };
-        assert_eq!(
-            serde_json::to_string(&retry).unwrap(),
-            r#"{"sequence":3,"at_ns":1500000,"run_id":"run-1","call_id":"call-1","type":"tool.retry","data":{"tool":"search","attempt":1,"cause":"foreign","delay_s":0.5}}"#
-        );
-        assert_eq!(retry.kind.name(), "tool.retry");
     }
 }

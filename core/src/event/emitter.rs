@@ -68,8 +68,13 @@ impl Emitter {
         }
     }
 
-    /// Records without a point for the world to act, for what is emitted where nothing may wait (in `Drop`).
-    pub(crate) fn record(&self, subject: &Subject, kind: impl FnOnce() -> EventKind) -> Option<BoxFuture<'static, ()>> {
+    /// Emits one event where nothing may wait, as in `Drop` and in `poll`: a world sees it and may act, but the step that it
+    /// announces does not wait.
+    pub fn emit_now(&self, subject: &Subject, kind: impl FnOnce() -> EventKind) {
+        let _unawaited = self.record(subject, kind);
+    }
+
+    fn record(&self, subject: &Subject, kind: impl FnOnce() -> EventKind) -> Option<BoxFuture<'static, ()>> {
         let mirrored = mirror::is_on();
         let gate = self.env.gate();
         if self.sinks.is_empty() && gate.is_none() && !mirrored {

@@ -74,17 +74,6 @@ impl<'a> Fields<'a> {
         let tool = Self { operation: Some("execute_tool"), ..Self::default() };
         let model = Self { operation: Some("chat"), ..Self::default() };
         match kind {
-            EventKind::RunStarted {}
-            | EventKind::RunFinished {}
-            | EventKind::ProgramStarted { .. }
-            | EventKind::ActivationStarted { .. }
-            | EventKind::ActivationDecided { .. }
-            | EventKind::ActivationReconciled { .. }
-            | EventKind::ActivationReplayed { .. }
-            | EventKind::OperationStarted { .. }
-            | EventKind::OperationCommit { .. }
-            | EventKind::OperationCommitted { .. }
-            | EventKind::OperationReplayed { .. } => Self::default(),
             EventKind::ActivationRetry { cause, delay_s, .. } => {
                 Self { error: Some(cause), delay_s: Some(*delay_s), ..Self::default() }
             }
@@ -93,7 +82,7 @@ impl<'a> Fields<'a> {
                 Self { error: *error, duration_s: Some(*duration_s), ..Self::default() }
             }
             EventKind::OperationRefused { error, .. } => Self { error: Some(error), ..Self::default() },
-            EventKind::ToolStarted { .. } | EventKind::ToolCacheHit { .. } => tool,
+            EventKind::ToolStarted { .. } | EventKind::ToolCacheHit { .. } | EventKind::ToolBody { .. } => tool,
             EventKind::ToolAttempt { attempt, .. } | EventKind::ProgramCall { attempt, .. } => {
                 Self { attempt: Some(*attempt), ..tool }
             }
@@ -129,6 +118,8 @@ impl<'a> Fields<'a> {
                 output_tokens: Some(*output_tokens),
                 ..model
             },
+            EventKind::ModelRequest { model: name } => Self { model: Some(name), ..model },
+            _ => Self::default(),
         }
     }
 }

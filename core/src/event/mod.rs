@@ -10,10 +10,12 @@ mod line;
 mod log;
 mod mirror;
 mod sink;
+mod step;
 
-pub use catalogue::{Event, EventKind};
+pub use catalogue::EventKind;
 pub use emitter::{Emitter, Subject};
 pub use gate::Gate;
 pub use log::EventLog;
 pub(crate) use mirror::call_span;
 pub use sink::Sink;
+pub use step::Event;

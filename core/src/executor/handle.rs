@@ -215,7 +215,7 @@ impl Drop for Scope<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // Nothing can wait in a destructor: the world does not act here.
-            let _unawaited = self.executor.emitter().record(self.subject, || EventKind::RunFinished {});
+            self.executor.emitter().emit_now(self.subject, || EventKind::RunFinished {});
         }
         self.executor.end_run(&self.subject.run_id);
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::machine::{Host, Machine};
-use crate::network::{Fabric, PLACES_MAX, Place};
+use crate::network::{Fabric, Names, PLACES_MAX, Place};
 use crate::schedule::{Owner, Tasks};
 use crate::world::HostParts;
 
@@ -17,7 +17,8 @@ use crate::world::HostParts;
 pub(crate) struct Hosts {
     pub(super) tasks: Tasks,
     pub(super) fabric: Fabric,
-    pub(super) parts: HostParts,
+    pub(super) parts: Arc<HostParts>,
+    pub(super) names: Names,
     machines: Mutex<BTreeMap<Arc<str>, Arc<Machine>>>,
     lives: AtomicU64,
 }
@@ -42,8 +43,8 @@ pub enum HostError {
 }
 
 impl Hosts {
-    pub(crate) fn new(tasks: Tasks, fabric: Fabric, parts: HostParts) -> Self {
-        Self { tasks, fabric, parts, machines: Mutex::default(), lives: AtomicU64::new(0) }
+    pub(crate) fn new(tasks: Tasks, fabric: Fabric, parts: Arc<HostParts>) -> Self {
+        Self { tasks, fabric, parts, names: Names::default(), machines: Mutex::default(), lives: AtomicU64::new(0) }
     }
 
     pub(crate) fn fabric(&self) -> &Fabric {
@@ -85,7 +86,45 @@ impl Hosts {
         };
         let machine = Arc::new(Machine::new(name.into(), place, id, address, self.new_owner()));
         machines.insert(name.into(), Arc::clone(&machine));
+        self.names.insert(address, name.into());
         Ok(Host::new(machine, Arc::clone(self)))
+    }
+
+    /// The host of this name, if there is one.
+    pub(crate) fn find(self: &Arc<Self>, name: &str) -> Option<Host> {
+        let machine = self.machines.lock().get(name).map(Arc::clone)?;
+        Some(Host::new(machine, Arc::clone(self)))
+    }
+
+    /// All of them, by name.
+    pub(crate) fn all(self: &Arc<Self>) -> Vec<Host> {
+        let machines: Vec<_> = self.machines.lock().values().map(Arc::clone).collect();
+        machines.into_iter().map(|machine| Host::new(machine, Arc::clone(self))).collect()
+    }
+
+    /// Runs a task that belongs to no host, as long as there is a world.
+    pub(crate) fn spawn_of_world(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let _running = self.tasks.spawn(Owner(u64::MAX), task);
+    }
+
+    /// Repairs everything: whoever is down is started, whoever stands still goes on, every way is whole, every clock right.
+    pub(crate) fn heal(self: &Arc<Self>) {
+        let hosts = self.all();
+        for (place, host) in hosts.iter().enumerate() {
+            for other in &hosts[place + 1..] {
+                host.reconnect(other);
+                host.calm(other);
+            }
+        }
+        for host in &hosts {
+            if host.clock_ahead_ns() != 0 {
+                host.set_clock(0);
+            }
+            if !host.is_up() {
+                host.restart();
+            }
+            host.resume();
+        }
     }
 
     pub(super) fn new_owner(&self) -> Owner {

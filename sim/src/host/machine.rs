@@ -10,6 +10,7 @@ use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use turmoil_net::HostId;
 use windtunnel_core::env::Env;
+use windtunnel_core::event::EventKind;
 
 use super::clock::{HostClock, HostGate, Skew};
 use super::hosts::Hosts;
@@ -34,6 +35,7 @@ pub(super) struct Machine {
 struct State {
     life: Life,
     power: Power,
+    is_paused: bool,
     program: Option<Program>,
 }
 
@@ -48,7 +50,7 @@ enum Power {
 
 impl Machine {
     pub(super) fn new(name: Arc<str>, place: Place, id: HostId, address: IpAddr, owner: Owner) -> Self {
-        let state = State { life: Life::new(owner), power: Power::Up, program: None };
+        let state = State { life: Life::new(owner), power: Power::Up, is_paused: false, program: None };
         Self { name, place, id, address, skew: Skew::default(), state: Mutex::new(state) }
     }
 
@@ -115,6 +117,7 @@ impl Host {
     }
 
     fn boot(&self, program: Program) {
+        self.emit(EventKind::HostStarted {});
         let process = self.process();
         // What a program does before it first waits is a step of its task.
         let _running = process.clone().spawn(async move { program(process).await });
@@ -147,6 +150,20 @@ impl Host {
         self.machine.state.lock().power == Power::Up
     }
 
+    /// Whether it has power.
+    pub fn has_power(&self) -> bool {
+        self.machine.state.lock().power != Power::Off
+    }
+
+    /// Whether its process stands still.
+    pub fn is_paused(&self) -> bool {
+        self.machine.state.lock().is_paused
+    }
+
+    fn emit(&self, kind: EventKind) {
+        self.hosts.parts.emit(Some(self.name()), || kind);
+    }
+
     /// Kills the process, as `SIGKILL` does: first nothing of it acts any more, then its tasks are dropped. Its destructors
     /// can save nothing and tell nobody, but the operating system closes its connections. Nothing, if none runs.
     pub fn crash(&self) {
@@ -165,10 +182,11 @@ impl Host {
             if state.power == Power::Off || state.power == power {
                 return;
             }
-            state.power = power;
+            (state.power, state.is_paused) = (power, false);
             state.life.clone()
         };
         life.freeze();
+        self.emit(if power == Power::Off { EventKind::HostPowerCut {} } else { EventKind::HostCrashed {} });
         self.hosts.tasks.pause(life.owner, false);
         for task in self.hosts.tasks.take_all(life.owner) {
             if let Some(message) = drop_quietly(task) {
@@ -195,22 +213,44 @@ impl Host {
 
     /// Lets the process stand still, as `SIGSTOP` does: its timers and packets wait for it.
     pub fn pause(&self) {
-        self.hosts.tasks.pause(self.machine.state.lock().life.owner, true);
+        self.stand_still(true);
     }
 
     /// Lets a paused process go on.
     pub fn resume(&self) {
-        self.hosts.tasks.pause(self.machine.state.lock().life.owner, false);
+        self.stand_still(false);
+    }
+
+    fn stand_still(&self, is_paused: bool) {
+        let owner = {
+            let mut state = self.machine.state.lock();
+            if state.power != Power::Up || state.is_paused == is_paused {
+                return;
+            }
+            state.is_paused = is_paused;
+            state.life.owner
+        };
+        self.hosts.tasks.pause(owner, is_paused);
+        self.emit(if is_paused { EventKind::HostPaused {} } else { EventKind::HostResumed {} });
     }
 
     /// Puts the wall clock of this host ahead of the world's by so much, from now on and in later lives.
     pub fn put_clock_ahead(&self, by: Duration) {
-        self.machine.skew.store(i64::try_from(by.as_nanos()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        self.set_clock(i64::try_from(by.as_nanos()).unwrap_or(i64::MAX));
     }
 
     /// Puts the wall clock of this host behind the world's by so much, from now on and in later lives.
     pub fn put_clock_behind(&self, by: Duration) {
-        self.machine.skew.store(i64::try_from(by.as_nanos()).map_or(i64::MIN, |by_ns| -by_ns), Ordering::Relaxed);
+        self.set_clock(i64::try_from(by.as_nanos()).map_or(i64::MIN, |by_ns| -by_ns));
+    }
+
+    pub(crate) fn set_clock(&self, ahead_ns: i64) {
+        self.machine.skew.store(ahead_ns, Ordering::Relaxed);
+        self.emit(EventKind::ClockSet { ahead_s: ahead_ns as f64 / 1e9 });
+    }
+
+    pub(crate) fn clock_ahead_ns(&self) -> i64 {
+        self.machine.skew.load(Ordering::Relaxed)
     }
 
     /// Lets nothing through between the two hosts, in either direction: TCP tries again until they are reconnected, and
@@ -232,17 +272,49 @@ impl Host {
     }
 
     fn cut(&self, other: &Self, is_cut: bool) {
-        self.hosts.fabric.cut(self.machine.place, other.machine.place, is_cut);
+        if self.hosts.fabric.cut(self.machine.place, other.machine.place, is_cut) {
+            let to = Arc::clone(other.name());
+            self.emit(if is_cut { EventKind::LinkCut { to } } else { EventKind::LinkRestored { to } });
+        }
     }
 
     /// Breaks all connections between the two hosts: both sides see a reset.
     pub fn reset_connections(&self, other: &Self) {
         self.hosts.fabric.reset(self.machine.place, other.machine.place);
+        self.emit(EventKind::LinkReset { to: Arc::clone(other.name()) });
     }
 
     /// How packets travel from this host to the other one.
     pub fn set_link_towards(&self, other: &Self, settings: LinkSettings) {
         self.hosts.fabric.set_link(self.machine.place, other.machine.place, settings);
+        self.emit_link(other);
+    }
+
+    /// Lets packets travel otherwise between the two hosts, in both directions, until [`Host::calm`].
+    pub(crate) fn disturb(&self, other: &Self, change: impl Fn(&mut LinkSettings)) {
+        for (from, to) in [(self, other), (other, self)] {
+            from.hosts.fabric.disturb(from.machine.place, to.machine.place, &change);
+            from.emit_link(to);
+        }
+    }
+
+    /// Lets packets travel between the two hosts as they did.
+    pub(crate) fn calm(&self, other: &Self) {
+        for (from, to) in [(self, other), (other, self)] {
+            if from.hosts.fabric.calm(from.machine.place, to.machine.place) {
+                from.emit_link(to);
+            }
+        }
+    }
+
+    fn emit_link(&self, other: &Self) {
+        let link = self.hosts.fabric.link(self.machine.place, other.machine.place);
+        self.emit(EventKind::LinkSet {
+            to: Arc::clone(other.name()),
+            latency_min_s: link.latency_min.as_secs_f64(),
+            latency_max_s: link.latency_max.as_secs_f64(),
+            loss: link.loss,
+        });
     }
 
     /// The environment of its present life.

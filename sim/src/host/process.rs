@@ -7,13 +7,18 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use windtunnel_core::env::{Env, panic_message};
+use windtunnel_core::event::{Emitter, EventKind};
 
 use super::hosts::Hosts;
 use super::life::Life;
 use super::machine::Machine;
 use crate::Trace;
+use crate::assertion::Assertions;
+use crate::effect::Effects;
+use crate::fault::Faults;
 use crate::network::{Port, TcpListener, TcpStream};
 use crate::schedule::Task;
+use crate::world::subject_of_world;
 
 /// One life of a host: its environment, its network, and a place for tasks. Cheap to clone. When the life is over, nothing
 /// of it answers any more.
@@ -39,6 +44,27 @@ impl Process {
     /// The world's trace, a sink for events.
     pub fn trace(&self) -> Trace {
         self.hosts.parts.trace.clone()
+    }
+
+    /// Where tools, models and journals of this host get their faults.
+    pub fn faults(&self) -> Faults {
+        Faults::new(self.env(), &self.hosts.parts)
+    }
+
+    /// What really happens outside, from this host.
+    pub fn effects(&self) -> Effects {
+        self.hosts.parts.effects.clone().on_host(&self.env)
+    }
+
+    /// Says where this guest is, as an event at which the world may act.
+    pub async fn mark(&self, mark: &str) {
+        let emitter = Emitter::new(self.env(), vec![Arc::clone(&self.hosts.parts.sink)]);
+        emitter.emit(&subject_of_world(), || EventKind::Mark { mark: mark.into() }).await;
+    }
+
+    /// What is asserted on this host.
+    pub fn assertions(&self) -> Assertions {
+        self.hosts.parts.assertions.clone().on_host(&self.env)
     }
 
     /// Whether this life is over.
@@ -94,6 +120,8 @@ impl Process {
             is_frozen: Arc::clone(&self.life.is_frozen),
             sockets: self.life.sockets.clone(),
             env: self.env.clone(),
+            emitter: Emitter::new(self.env.clone(), vec![Arc::clone(&self.hosts.parts.sink)]),
+            names: self.hosts.names.clone(),
         }
     }
 }

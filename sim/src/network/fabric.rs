@@ -179,14 +179,30 @@ impl Fabric {
         self.inner.lock().links.set((from, to), settings);
     }
 
-    /// Lets nothing through from one host to another, or everything that was held up and still is wanted.
-    pub(crate) fn cut(&self, from: Place, to: Place, is_cut: bool) {
+    pub(crate) fn link(&self, from: Place, to: Place) -> LinkSettings {
+        self.inner.lock().links.get((from, to))
+    }
+
+    /// Lets packets travel otherwise for a time.
+    pub(crate) fn disturb(&self, from: Place, to: Place, change: impl Fn(&mut LinkSettings)) {
+        self.inner.lock().links.disturb((from, to), change);
+    }
+
+    /// Whether the way was disturbed, which it no longer is.
+    pub(crate) fn calm(&self, from: Place, to: Place) -> bool {
+        self.inner.lock().links.calm((from, to))
+    }
+
+    /// Lets nothing through from one host to another, or everything that was held up and still is wanted. Whether that is a
+    /// change.
+    pub(crate) fn cut(&self, from: Place, to: Place, is_cut: bool) -> bool {
         self.with(|inner, now_ns, streams| {
-            inner.links.cut((from, to), is_cut);
+            let is_change = inner.links.cut((from, to), is_cut);
             if !is_cut {
                 inner.release((from, to), now_ns, streams);
             }
-        });
+            is_change
+        })
     }
 
     /// Breaks all connections between two hosts.

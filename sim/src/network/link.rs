@@ -34,6 +34,8 @@ pub(super) type Way = (Place, Place);
 #[derive(Debug)]
 pub(super) struct Links {
     settings: BTreeMap<Way, LinkSettings>,
+    /// What holds instead, for a time.
+    disturbed: BTreeMap<Way, LinkSettings>,
     default: LinkSettings,
     cut: BTreeSet<Way>,
     generators: BTreeMap<Way, ChaCha8Rng>,
@@ -54,6 +56,7 @@ impl Links {
     pub(super) fn new() -> Self {
         Self {
             settings: BTreeMap::new(),
+            disturbed: BTreeMap::new(),
             default: LinkSettings::default(),
             cut: BTreeSet::new(),
             generators: BTreeMap::new(),
@@ -68,12 +71,26 @@ impl Links {
         self.settings.insert(way, settings);
     }
 
-    pub(super) fn cut(&mut self, way: Way, is_cut: bool) {
-        if is_cut {
-            self.cut.insert(way)
-        } else {
-            self.cut.remove(&way)
-        };
+    /// The settings of a way, as they are now.
+    pub(super) fn get(&self, way: Way) -> LinkSettings {
+        let set = || self.settings.get(&way).copied().unwrap_or(self.default);
+        self.disturbed.get(&way).copied().unwrap_or_else(set)
+    }
+
+    pub(super) fn disturb(&mut self, way: Way, change: impl Fn(&mut LinkSettings)) {
+        let mut settings = self.get(way);
+        change(&mut settings);
+        self.disturbed.insert(way, settings);
+    }
+
+    /// Whether it was disturbed.
+    pub(super) fn calm(&mut self, way: Way) -> bool {
+        self.disturbed.remove(&way).is_some()
+    }
+
+    /// Whether that is a change.
+    pub(super) fn cut(&mut self, way: Way, is_cut: bool) -> bool {
+        if is_cut { self.cut.insert(way) } else { self.cut.remove(&way) }
     }
 
     pub(super) fn is_cut(&self, way: Way) -> bool {
@@ -82,7 +99,7 @@ impl Links {
 
     /// Draws how the next packet gets through. Each way has a stream of its own.
     pub(super) fn draw(&mut self, way: Way, streams: &Streams) -> Passage {
-        let settings = self.settings.get(&way).copied().unwrap_or(self.default);
+        let settings = self.get(way);
         let named = || streams.generator(&format!("network/{}>{}", way.0.0, way.1.0));
         let generator = self.generators.entry(way).or_insert_with(named);
         let (min_ns, max_ns) = (nanoseconds(settings.latency_min), nanoseconds(settings.latency_max));

@@ -13,5 +13,5 @@ mod socket;
 
 pub(crate) use fabric::{Fabric, PLACES_MAX, Place};
 pub use link::LinkSettings;
-pub(crate) use socket::{Port, Sockets};
+pub(crate) use socket::{Names, Port, Sockets};
 pub use socket::{TcpListener, TcpStream};

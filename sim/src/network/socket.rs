@@ -1,5 +1,6 @@
 //! Sockets that know their host, so that they work in any task.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,9 +14,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil_net::HostId;
 use turmoil_net::shim::tokio::net as shim;
 use windtunnel_core::env::Env;
+use windtunnel_core::event::{Emitter, EventKind};
 
 use super::fabric::{is_up, touch};
 use super::retransmission::CONNECT_TIMEOUT;
+use crate::world::subject_of_world;
 
 /// The network as one life of a host sees it. When that is over, nothing of it answers any more.
 #[derive(Clone)]
@@ -24,6 +27,24 @@ pub(crate) struct Port {
     pub(crate) is_frozen: Arc<AtomicBool>,
     pub(crate) sockets: Sockets,
     pub(crate) env: Env,
+    pub(crate) emitter: Emitter,
+    pub(crate) names: Names,
+}
+
+/// Which host an address is of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    by_address: Arc<Mutex<BTreeMap<IpAddr, Arc<str>>>>,
+}
+
+impl Names {
+    pub(crate) fn insert(&self, address: IpAddr, name: Arc<str>) {
+        self.by_address.lock().insert(address, name);
+    }
+
+    fn of(&self, address: IpAddr) -> Arc<str> {
+        self.by_address.lock().get(&address).map(Arc::clone).unwrap_or_default()
+    }
 }
 
 /// The sockets that one life of a host has, in whatever task they are.
@@ -104,7 +125,13 @@ impl Port {
         Ok(TcpListener { socket: self.socket(Inner::Listener(listener)) })
     }
 
+    fn stream(&self, stream: shim::TcpStream, peer: IpAddr) -> TcpStream {
+        TcpStream { socket: self.socket(Inner::Stream(stream)), peer: self.names.of(peer), is_announced: false }
+    }
+
     pub(crate) async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
+        let to = self.names.of(address.ip());
+        self.emitter.emit(&subject_of_world(), || EventKind::NetworkConnect { to, port: address.port() }).await;
         let socket = self.socket(Inner::Connecting(Box::pin(shim::TcpStream::connect(address))));
         let connected = std::future::poll_fn(|context| {
             let polled = socket.poll(|inner| match inner {
@@ -116,7 +143,7 @@ impl Port {
             polled
         });
         match self.env.timeout(CONNECT_TIMEOUT, connected).await {
-            Ok(stream) => Ok(TcpStream { socket: self.socket(Inner::Stream(stream?)) }),
+            Ok(stream) => Ok(self.stream(stream?, address.ip())),
             Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
@@ -176,13 +203,16 @@ impl TcpListener {
             Inner::Listener(listener) => listener.poll_accept(context),
             Inner::Connecting(_) | Inner::Stream(_) => Poll::Pending,
         });
-        accepted.map_ok(|(stream, peer)| (TcpStream { socket: self.socket.port.socket(Inner::Stream(stream)) }, peer))
+        accepted.map_ok(|(stream, peer)| (self.socket.port.stream(stream, peer.ip()), peer))
     }
 }
 
 /// A connection between two hosts: bytes in order, with the latency and the faults of the way.
 pub struct TcpStream {
     socket: Socket,
+    peer: Arc<str>,
+    /// Whether the write that is tried now has been: it is one event, however often it finds no room.
+    is_announced: bool,
 }
 
 impl AsyncRead for TcpStream {
@@ -192,8 +222,15 @@ impl AsyncRead for TcpStream {
 }
 
 impl AsyncWrite for TcpStream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        self.socket.poll_stream(|stream| stream.poll_write(context, buffer))
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        let port = &self.socket.port;
+        if !self.is_announced && !port.is_frozen.load(Ordering::Relaxed) {
+            let (to, bytes) = (Arc::clone(&self.peer), buffer.len());
+            port.emitter.emit_now(&subject_of_world(), || EventKind::NetworkSend { to, bytes });
+        }
+        let written = self.socket.poll_stream(|stream| stream.poll_write(context, buffer));
+        self.is_announced = written.is_pending();
+        written
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

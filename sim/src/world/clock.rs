@@ -45,7 +45,7 @@ impl Time {
     }
 
     /// Ends the world as soon as nothing is left to run.
-    pub(super) fn end(&self, error: WorldError) {
+    pub(crate) fn end(&self, error: WorldError) {
         self.ended.lock().get_or_insert(error);
     }
 

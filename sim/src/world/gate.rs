@@ -12,6 +12,7 @@ use windtunnel_core::event::{Event, Gate};
 use super::clock::WorldClock;
 use super::run::WorldError;
 use super::trigger::Triggers;
+use crate::fault::Injector;
 
 /// What the world does when an event is emitted, before the step that it announces.
 ///
@@ -36,11 +37,16 @@ pub(crate) struct WorldGate {
     pub(super) events_max: u64,
     pub(super) react: Option<React>,
     pub(super) triggers: Arc<Triggers>,
+    pub(super) injector: Arc<Injector>,
 }
 
 impl WorldGate {
     fn triggered(&self, event: &Event) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.triggers.come(event))) {
+        let come = || {
+            self.injector.come(event);
+            self.triggers.come(event);
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(come)) {
             self.clock.time.end(WorldError::Panicked { message: panic_message(&*payload).to_owned() });
         }
     }

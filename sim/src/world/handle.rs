@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use windtunnel_core::env::Env;
-use windtunnel_core::event::Event;
+use windtunnel_core::event::{Emitter, Event, EventKind, Sink, Subject};
 
 use super::clock::WorldClock;
 use super::gate::{Reaction, WorldGate};
+use super::inputs::Inputs;
 use super::run::WorldError;
 use super::streams::Streams;
-use super::trigger::{EventPattern, Trigger};
+use super::trigger::Trigger;
 use crate::Trace;
+use crate::assertion::Assertions;
+use crate::effect::Effects;
+use crate::fault::{EventPattern, Faults, Injector};
 use crate::host::{Host, HostError, Hosts};
 use crate::network::LinkSettings;
 
@@ -21,6 +25,19 @@ pub(crate) struct HostParts {
     pub(crate) streams: Arc<Streams>,
     pub(crate) env: Env,
     pub(crate) trace: Trace,
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) injector: Arc<Injector>,
+    pub(crate) effects: Effects,
+    pub(crate) assertions: Assertions,
+    pub(crate) inputs: Inputs,
+}
+
+/// What the world's own events are about.
+pub(crate) fn subject_of_world() -> Subject {
+    thread_local! {
+        static WORLD: Arc<str> = "world".into();
+    }
+    Subject { run_id: WORLD.with(Arc::clone), call_id: None, parent_id: None }
 }
 
 /// What a scenario gets of its world. Cheap to clone.
@@ -36,6 +53,15 @@ impl HostParts {
     /// A guest panicked: the world ends as soon as nothing is left to run.
     pub(crate) fn panicked(&self, message: String) {
         self.clock.time.end(WorldError::Panicked { message });
+    }
+
+    /// Emits an event of the world itself, on a host or on none.
+    pub(crate) fn emit(&self, host: Option<&Arc<str>>, kind: impl FnOnce() -> EventKind) {
+        let env = match host {
+            Some(host) => self.env.clone().with_host(Arc::clone(host)),
+            None => self.env.clone(),
+        };
+        Emitter::new(env, vec![Arc::clone(&self.sink)]).emit_now(&subject_of_world(), kind);
     }
 
     /// The end of the world.
@@ -104,6 +130,26 @@ impl WorldHandle {
     /// How packets travel between hosts that have no settings of their own.
     pub fn set_links(&self, settings: LinkSettings) {
         self.hosts.fabric().set_default_link(settings);
+    }
+
+    /// Where tools, models and journals that are on no host get their faults.
+    pub fn faults(&self) -> Faults {
+        Faults::new(self.env(), self.hosts.parts())
+    }
+
+    /// What really happens outside.
+    pub fn effects(&self) -> Effects {
+        self.hosts.parts().effects.clone()
+    }
+
+    /// What is asserted in this run.
+    pub fn assertions(&self) -> Assertions {
+        self.hosts.parts().assertions.clone()
+    }
+
+    /// An input of the scenario, from `0..count`: what the seed draws, or what is repeated. A failure is shrunk towards 0.
+    pub fn input(&self, name: &str, count: u64) -> u64 {
+        self.hosts.parts().inputs.draw(name, count, &self.hosts.parts().streams)
     }
 
     /// The world's trace, a sink for events.

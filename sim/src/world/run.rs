@@ -1,20 +1,26 @@
 //! Running a scenario in a world.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
 use parking_lot::Mutex;
-use windtunnel_core::env::{CountingIds, Env};
-use windtunnel_core::event::Event;
+use windtunnel_core::BoxFuture;
+use windtunnel_core::env::{Clock as _, CountingIds, Env};
+use windtunnel_core::event::{Event, EventKind, Sink};
 
 use super::clock::{Time, WorldClock};
 use super::drive::{Drive, TimeMover};
 use super::gate::{React, Reaction, WorldGate};
 use super::handle::{HostParts, WorldHandle};
+use super::inputs::Inputs;
 use super::streams::{SharedStreams, Streams};
+use crate::assertion::{Assertions, Tally};
+use crate::effect::Effects;
+use crate::fault::{DeliveredFault, FaultPlan, Injector, RandomFaults};
 use crate::host::Hosts;
 use crate::network::Fabric;
 use crate::schedule::{Schedule, Tasks};
@@ -46,6 +52,10 @@ pub struct World {
     events_max: u64,
     react: Option<React>,
     schedule: Schedule,
+    plan: FaultPlan,
+    random_faults: Option<RandomFaults>,
+    heal_after: Option<Duration>,
+    inputs: BTreeMap<String, Vec<u64>>,
 }
 
 /// What came of a scenario.
@@ -60,6 +70,12 @@ pub struct Run<T> {
     pub trace: Vec<Event>,
     /// How long it took on the world's clock.
     pub elapsed: Duration,
+    /// The faults that came, in their order.
+    pub faults: Vec<DeliveredFault>,
+    /// What was asserted, by name.
+    pub assertions: BTreeMap<Arc<str>, Tally>,
+    /// The inputs that the scenario asked for, by name, in their order.
+    pub inputs: BTreeMap<String, Vec<u64>>,
 }
 
 impl<T> Run<T> {
@@ -77,6 +93,18 @@ pub enum WorldError {
     Panicked {
         /// The panic's text.
         message: String,
+    },
+    /// An assertion does not hold.
+    #[error("the assertion {assertion:?} does not hold")]
+    AssertionFailed {
+        /// Its name.
+        assertion: String,
+    },
+    /// Faults were planned, and none came: the run tests nothing.
+    #[error("of {planned} planned faults none came: their events did not, or there was nothing for them to act on")]
+    NoFaultDelivered {
+        /// How many were planned.
+        planned: usize,
     },
     /// Everything waits and no timer is armed.
     #[error(
@@ -117,6 +145,10 @@ impl World {
             events_max: 1_000_000,
             react: None,
             schedule: Schedule::default(),
+            plan: FaultPlan::default(),
+            random_faults: None,
+            heal_after: None,
+            inputs: BTreeMap::new(),
         }
     }
 
@@ -142,6 +174,31 @@ impl World {
     #[must_use]
     pub fn schedule(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// What goes wrong. A run in which nothing of it does fails ([`WorldError::NoFaultDelivered`]). Default: nothing.
+    #[must_use]
+    pub fn faults(self, plan: FaultPlan) -> Self {
+        Self { plan, ..self }
+    }
+
+    /// What goes wrong at random, beside what is planned. Default: nothing.
+    #[must_use]
+    pub fn random_faults(self, random_faults: RandomFaults) -> Self {
+        Self { random_faults: Some(random_faults), ..self }
+    }
+
+    /// When all faults are over: none comes any more, hosts that are down are started, those that stand still go on, links
+    /// are whole, clocks right. From there on the scenario must come to its end. Default: never.
+    #[must_use]
+    pub fn heal_after(self, heal_after: Duration) -> Self {
+        Self { heal_after: Some(heal_after), ..self }
+    }
+
+    /// What [`WorldHandle::input`] gives, by name, in order; what is not here is drawn. Default: nothing.
+    #[must_use]
+    pub fn inputs(self, inputs: BTreeMap<String, Vec<u64>>) -> Self {
+        Self { inputs, ..self }
     }
 
     /// Lets the world act at events: the step that an event announces waits for the reaction.
@@ -174,10 +231,18 @@ impl World {
         F: FnOnce(WorldHandle) -> Fut + Send,
         Fut: Future<Output = T>,
     {
-        let time = Arc::new(Time::default());
-        let trace = Trace::new();
-        let outcome = self.on_thread(&time, &trace, scenario);
-        Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed: Duration::from_nanos(time.now_ns()) }
+        let parts = Arc::new(self.host_parts());
+        let mut outcome = self.on_thread(&parts, scenario);
+        let faults = parts.injector.delivered();
+        if outcome.is_ok() && faults.is_empty() && !self.plan.faults.is_empty() {
+            outcome = Err(WorldError::NoFaultDelivered { planned: self.plan.faults.len() });
+        }
+        let (assertions, inputs) = (parts.assertions.tallies(), parts.inputs.drawn());
+        let elapsed = Duration::from_nanos(parts.clock.time.now_ns());
+        let trace = parts.trace.clone();
+        // What else holds on to the trace goes first, so that its events need not be copied.
+        drop(parts);
+        Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed, faults, assertions, inputs }
     }
 
     /// Runs a scenario twice and compares the traces, how long the runs took on the world's clock, and how they ended.
@@ -199,7 +264,7 @@ impl World {
     }
 
     #[expect(clippy::disallowed_methods, reason = "each run has a fresh thread, so that no thread-local state crosses")]
-    fn on_thread<T, F, Fut>(&self, time: &Arc<Time>, trace: &Trace, scenario: F) -> Result<T, WorldError>
+    fn on_thread<T, F, Fut>(&self, parts: &Arc<HostParts>, scenario: F) -> Result<T, WorldError>
     where
         T: Send,
         F: FnOnce(WorldHandle) -> Fut + Send,
@@ -207,17 +272,17 @@ impl World {
     {
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("windtunnel-world".to_owned()).stack_size(STACK_BYTES);
-            let thread =
-                thread.spawn_scoped(scope, || self.drive(time, trace, scenario)).map_err(WorldError::Thread)?;
+            let thread = thread.spawn_scoped(scope, || self.drive(parts, scenario)).map_err(WorldError::Thread)?;
             thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)))
         })
     }
 
-    fn drive<T, F, Fut>(&self, time: &Arc<Time>, trace: &Trace, scenario: F) -> Result<T, WorldError>
+    fn drive<T, F, Fut>(&self, parts: &Arc<HostParts>, scenario: F) -> Result<T, WorldError>
     where
         F: FnOnce(WorldHandle) -> Fut,
         Fut: Future<Output = T>,
     {
+        let time = &parts.clock.time;
         let limit_ns = u64::try_from(self.time_limit.as_nanos()).unwrap_or(u64::MAX);
         let mover = Arc::new(Mutex::new(TimeMover::new(Arc::clone(time), limit_ns)));
         let runtime = {
@@ -228,39 +293,66 @@ impl World {
             builder.on_thread_unpark(move || unparking.follow_tokio());
             builder.build().map_err(WorldError::Thread)?
         };
-        let streams = Arc::new(Streams::new(self.seed));
-        let tasks = Tasks::new(self.schedule, streams.generator("world/schedule"));
-        let fabric = Fabric::new(Arc::clone(time), Arc::clone(&streams));
-        let parts = self.host_parts(time, streams, trace);
-        let (env, trace) = (parts.env.clone(), trace.clone());
-        let hosts = Arc::new(Hosts::new(tasks, fabric, parts));
-        let handle = WorldHandle { seed: self.seed, env, trace, hosts: Arc::clone(&hosts) };
+        let tasks = Tasks::new(self.schedule, parts.streams.generator("world/schedule"));
+        let fabric = Fabric::new(Arc::clone(time), Arc::clone(&parts.streams));
+        let hosts = Arc::new(Hosts::new(tasks, fabric, Arc::clone(parts)));
+        parts.injector.act_on(&hosts);
+        if let Some(heal_after) = self.heal_after {
+            hosts.spawn_of_world(heal(Arc::downgrade(&hosts), parts.clock.until(heal_after)));
+        }
+        let handle = WorldHandle {
+            seed: self.seed,
+            env: parts.env.clone(),
+            trace: parts.trace.clone(),
+            hosts: Arc::clone(&hosts),
+        };
         let ending = Arc::clone(time);
         runtime.block_on(async move {
             // The scenario begins inside the driver, so that its first step sees the world too.
             let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
             let ended = Drive::new(scenario, mover, hosts).await?;
             let value = ended.map_err(|payload| panicked(&*payload))?;
-            // A destructor may have panicked when the hosts were dropped.
+            // A destructor may have panicked when the hosts were dropped, or the scenario ended at an assertion.
             match ending.take_end() {
-                Some(error @ WorldError::Panicked { .. }) => Err(error),
+                Some(error @ (WorldError::Panicked { .. } | WorldError::AssertionFailed { .. })) => Err(error),
                 _ => Ok(value),
             }
         })
     }
 
-    fn host_parts(&self, time: &Arc<Time>, streams: Arc<Streams>, trace: &Trace) -> HostParts {
-        let clock = WorldClock { time: Arc::clone(time), epoch: self.epoch };
+    fn host_parts(&self) -> HostParts {
+        let time = Arc::new(Time::default());
+        let streams = Arc::new(Streams::new(self.seed));
+        let clock = WorldClock { time: Arc::clone(&time), epoch: self.epoch };
+        let random = self.random_faults.as_ref().map(|faults| (faults, streams.generator("world/faults")));
+        let injector = Arc::new(Injector::new(&self.plan, random));
         let gate = WorldGate {
             clock: clock.clone(),
             events_max: self.events_max,
             react: self.react.clone(),
             triggers: Arc::default(),
+            injector: Arc::clone(&injector),
         };
         let chance = SharedStreams { streams: Arc::clone(&streams), host: None };
         let env = Env::from_parts(clock.clone(), chance, CountingIds::default(), clock.clone());
         let env = env.with_gate(gate.clone());
-        HostParts { clock, gate, streams, env, trace: trace.clone() }
+        let trace = Trace::new();
+        let sink: Arc<dyn Sink> = Arc::new(trace.clone());
+        let effects = Effects::new(env.clone(), Arc::clone(&sink));
+        let assertions = Assertions::new(env.clone(), Arc::clone(&sink), time);
+        let inputs = Inputs::new(self.inputs.clone());
+        HostParts { clock, gate, streams, env, trace, sink, injector, effects, assertions, inputs }
+    }
+}
+
+/// Repairs the world when its time for faults is over.
+async fn heal(hosts: Weak<Hosts>, over: BoxFuture<'static, ()>) {
+    over.await;
+    if let Some(hosts) = hosts.upgrade() {
+        let parts = hosts.parts();
+        parts.injector.stop();
+        parts.emit(None, || EventKind::WorldHealed {});
+        hosts.heal();
     }
 }
 

@@ -7,50 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use windtunnel_core::event::Event;
 
-/// Which event of a run, counted among those that match.
-///
-/// ```
-/// use windtunnel_sim::EventPattern;
-///
-/// let second_commit = EventPattern::named("operation.commit").on_host("worker-1").nth(2);
-/// let any = EventPattern::any().nth(17);
-/// assert_ne!(second_commit, any);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventPattern {
-    name: Option<String>,
-    host: Option<String>,
-    nth: u64,
-}
-
-impl EventPattern {
-    /// The first event.
-    pub fn any() -> Self {
-        Self { name: None, host: None, nth: 1 }
-    }
-
-    /// The first event of this name, such as `operation.executed`.
-    pub fn named(name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), ..Self::any() }
-    }
-
-    /// Only events of this host.
-    #[must_use]
-    pub fn on_host(self, host: impl Into<String>) -> Self {
-        Self { host: Some(host.into()), ..self }
-    }
-
-    /// The `nth` of them, from 1; 0 is none.
-    #[must_use]
-    pub fn nth(self, nth: u64) -> Self {
-        Self { nth, ..self }
-    }
-
-    fn matches(&self, event: &Event) -> bool {
-        self.name.as_deref().is_none_or(|name| event.kind.name() == name)
-            && self.host.as_deref().is_none_or(|host| event.host.as_deref() == Some(host))
-    }
-}
+use crate::fault::EventPattern;
 
 /// Says whether the event has come. A fault whose event never came tests nothing.
 #[derive(Clone, Debug)]
@@ -94,7 +51,7 @@ impl Triggers {
             if armed.is_empty() {
                 return;
             }
-            armed.extract_if(.., |armed| armed.count(event)).collect()
+            armed.extract_if(.., |armed| armed.pattern.count(&mut armed.seen, event)).collect()
         };
         // Outside the lock: an action may do anything, and arm others.
         for armed in due {
@@ -107,17 +64,6 @@ impl Triggers {
     pub(super) fn clear(&self) {
         let armed = std::mem::take(&mut *self.armed.lock());
         drop(armed);
-    }
-}
-
-impl Armed {
-    /// Counts the event if it matches; says whether it is the one.
-    fn count(&mut self, event: &Event) -> bool {
-        if !self.pattern.matches(event) {
-            return false;
-        }
-        self.seen += 1;
-        self.seen == self.pattern.nth
     }
 }
 

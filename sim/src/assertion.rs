@@ -1,0 +1,120 @@
+//! What must hold in every run, and what must be seen in some.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use windtunnel_core::env::Env;
+use windtunnel_core::event::{Emitter, EventKind, Sink};
+
+use crate::WorldError;
+use crate::world::{Time, subject_of_world};
+
+/// What an assertion says of a campaign of many runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AssertionKind {
+    /// It holds whenever it is evaluated.
+    Always,
+    /// It holds at least once.
+    Sometimes,
+    /// The place is come to at least once.
+    Reachable,
+    /// The place is never come to.
+    Unreachable,
+}
+
+/// How often an assertion was evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// What it says.
+    pub kind: AssertionKind,
+    /// How often it held.
+    pub held: u64,
+    /// How often it did not.
+    pub failed: u64,
+}
+
+/// The assertions of a run, by name. Clones share them. A campaign adds up those of its runs.
+///
+/// ```
+/// use windtunnel_sim::World;
+///
+/// let run = World::new(7).run(|world| async move {
+///     let assertions = world.assertions();
+///     assertions.sometimes("a retry was needed", false);
+///     assertions.always("paid at most once", world.effects().count("payment") <= 1);
+/// });
+/// assert_eq!(run.assertions["a retry was needed"].held, 0);
+/// # run.outcome.unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Assertions {
+    tallies: Arc<Mutex<BTreeMap<Arc<str>, Tally>>>,
+    time: Arc<Time>,
+    emitter: Emitter,
+}
+
+impl Assertions {
+    pub(crate) fn new(env: Env, sink: Arc<dyn Sink>, time: Arc<Time>) -> Self {
+        Self { tallies: Arc::default(), time, emitter: Emitter::new(env, vec![sink]) }
+    }
+
+    /// The same assertions, as a host makes them.
+    pub(crate) fn on_host(self, env: &Env) -> Self {
+        Self { emitter: self.emitter.in_env(env.clone()), ..self }
+    }
+
+    /// It must hold whenever it is evaluated; if it does not, the run fails, and ends as soon as nothing is left to run.
+    pub fn always(&self, name: &str, holds: bool) {
+        self.evaluate(AssertionKind::Always, name, holds);
+    }
+
+    /// It must hold at least once in a campaign.
+    pub fn sometimes(&self, name: &str, holds: bool) {
+        self.evaluate(AssertionKind::Sometimes, name, holds);
+    }
+
+    /// A campaign must come here at least once.
+    pub fn reachable(&self, name: &str) {
+        self.evaluate(AssertionKind::Reachable, name, true);
+    }
+
+    /// No run may come here.
+    pub fn unreachable(&self, name: &str) {
+        self.evaluate(AssertionKind::Unreachable, name, false);
+    }
+
+    fn evaluate(&self, kind: AssertionKind, name: &str, holds: bool) {
+        {
+            let mut tallies = self.tallies.lock();
+            let tally = match tallies.get_mut(name) {
+                Some(tally) => tally,
+                None => tallies.entry(name.into()).or_insert(Tally { kind, held: 0, failed: 0 }),
+            };
+            *(if holds { &mut tally.held } else { &mut tally.failed }) += 1;
+        }
+        if !holds && matches!(kind, AssertionKind::Always | AssertionKind::Unreachable) {
+            self.emitter.emit_now(&subject_of_world(), || EventKind::AssertionFailed { assertion: name.into() });
+            self.time.end(WorldError::AssertionFailed { assertion: name.to_owned() });
+        }
+    }
+
+    pub(crate) fn tallies(&self) -> BTreeMap<Arc<str>, Tally> {
+        self.tallies.lock().clone()
+    }
+}
+
+impl Tally {
+    /// The sum of two.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.held += other.held;
+        self.failed += other.failed;
+    }
+}
+
+impl fmt::Debug for Assertions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.tallies.lock().iter()).finish()
+    }
+}

@@ -1,0 +1,267 @@
+//! The kinds of fault: their names, where each can come, and what each usually is.
+
+use serde::{Deserialize, Serialize};
+use windtunnel_core::event::{Event, EventKind};
+
+use super::FaultAction;
+
+/// A kind of fault.
+///
+/// ```
+/// use windtunnel_sim::fault::FaultKind;
+///
+/// assert_eq!(FaultKind::HostCrash.name(), "host.crash");
+/// assert!(FaultKind::ALL.contains(&FaultKind::ToolLoseAcknowledgment));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is what `FaultAction` says of the action of its name")]
+pub enum FaultKind {
+    #[serde(rename = "tool.error")]
+    ToolError,
+    #[serde(rename = "tool.hang")]
+    ToolHang,
+    #[serde(rename = "tool.delay")]
+    ToolDelay,
+    #[serde(rename = "tool.duplicate")]
+    ToolDuplicate,
+    #[serde(rename = "tool.lose_acknowledgment")]
+    ToolLoseAcknowledgment,
+    #[serde(rename = "tool.late_answer")]
+    ToolLateAnswer,
+    #[serde(rename = "tool.malformed_result")]
+    ToolMalformedResult,
+    #[serde(rename = "model.rate_limited")]
+    ModelRateLimited,
+    #[serde(rename = "model.server_error")]
+    ModelServerError,
+    #[serde(rename = "model.overloaded")]
+    ModelOverloaded,
+    #[serde(rename = "model.timeout")]
+    ModelTimeout,
+    #[serde(rename = "model.truncated_stream")]
+    ModelTruncatedStream,
+    #[serde(rename = "model.malformed_json")]
+    ModelMalformedJson,
+    #[serde(rename = "model.refusal")]
+    ModelRefusal,
+    #[serde(rename = "model.wrong_tool")]
+    ModelWrongTool,
+    #[serde(rename = "journal.lose_acknowledgment")]
+    JournalLoseAcknowledgment,
+    #[serde(rename = "journal.refuse_commit")]
+    JournalRefuseCommit,
+    #[serde(rename = "network.partition")]
+    NetworkPartition,
+    #[serde(rename = "network.latency")]
+    NetworkLatency,
+    #[serde(rename = "network.loss")]
+    NetworkLoss,
+    #[serde(rename = "network.reset")]
+    NetworkReset,
+    #[serde(rename = "host.crash")]
+    HostCrash,
+    #[serde(rename = "host.power_cut")]
+    HostPowerCut,
+    #[serde(rename = "host.pause")]
+    HostPause,
+    #[serde(rename = "host.restart")]
+    HostRestart,
+    #[serde(rename = "clock.skew")]
+    ClockSkew,
+    #[serde(rename = "clock.jump")]
+    ClockJump,
+}
+
+/// Who carries a fault out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The next tool, model or journal that can be given faults.
+    Tool,
+    Model,
+    Journal,
+    /// The world itself.
+    World,
+}
+
+impl FaultKind {
+    /// All kinds.
+    pub const ALL: [Self; 27] = [
+        Self::ToolError,
+        Self::ToolHang,
+        Self::ToolDelay,
+        Self::ToolDuplicate,
+        Self::ToolLoseAcknowledgment,
+        Self::ToolLateAnswer,
+        Self::ToolMalformedResult,
+        Self::ModelRateLimited,
+        Self::ModelServerError,
+        Self::ModelOverloaded,
+        Self::ModelTimeout,
+        Self::ModelTruncatedStream,
+        Self::ModelMalformedJson,
+        Self::ModelRefusal,
+        Self::ModelWrongTool,
+        Self::JournalLoseAcknowledgment,
+        Self::JournalRefuseCommit,
+        Self::NetworkPartition,
+        Self::NetworkLatency,
+        Self::NetworkLoss,
+        Self::NetworkReset,
+        Self::HostCrash,
+        Self::HostPowerCut,
+        Self::HostPause,
+        Self::HostRestart,
+        Self::ClockSkew,
+        Self::ClockJump,
+    ];
+
+    /// Its name, such as `host.crash`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ToolError => "tool.error",
+            Self::ToolHang => "tool.hang",
+            Self::ToolDelay => "tool.delay",
+            Self::ToolDuplicate => "tool.duplicate",
+            Self::ToolLoseAcknowledgment => "tool.lose_acknowledgment",
+            Self::ToolLateAnswer => "tool.late_answer",
+            Self::ToolMalformedResult => "tool.malformed_result",
+            Self::ModelRateLimited => "model.rate_limited",
+            Self::ModelServerError => "model.server_error",
+            Self::ModelOverloaded => "model.overloaded",
+            Self::ModelTimeout => "model.timeout",
+            Self::ModelTruncatedStream => "model.truncated_stream",
+            Self::ModelMalformedJson => "model.malformed_json",
+            Self::ModelRefusal => "model.refusal",
+            Self::ModelWrongTool => "model.wrong_tool",
+            Self::JournalLoseAcknowledgment => "journal.lose_acknowledgment",
+            Self::JournalRefuseCommit => "journal.refuse_commit",
+            Self::NetworkPartition => "network.partition",
+            Self::NetworkLatency => "network.latency",
+            Self::NetworkLoss => "network.loss",
+            Self::NetworkReset => "network.reset",
+            Self::HostCrash => "host.crash",
+            Self::HostPowerCut => "host.power_cut",
+            Self::HostPause => "host.pause",
+            Self::HostRestart => "host.restart",
+            Self::ClockSkew => "clock.skew",
+            Self::ClockJump => "clock.jump",
+        }
+    }
+
+    pub(crate) fn target(self) -> Target {
+        let name = self.name();
+        match name.split_once('.').map_or(name, |(target, _)| target) {
+            "tool" => Target::Tool,
+            "model" => Target::Model,
+            "journal" => Target::Journal,
+            _ => Target::World,
+        }
+    }
+
+    /// Whether the fault can come at this event: where whoever carries it out is about to act, or, for faults of the world,
+    /// where a guest is about to take a step. What the world itself does to hosts is no such step.
+    pub(crate) fn can_come_at(self, event: &Event) -> bool {
+        let is_step = !matches!(
+            event.kind,
+            EventKind::HostCrashed {}
+                | EventKind::HostPowerCut {}
+                | EventKind::HostPaused {}
+                | EventKind::HostResumed {}
+                | EventKind::ClockSet { .. }
+                | EventKind::LinkCut { .. }
+                | EventKind::LinkRestored { .. }
+                | EventKind::LinkReset { .. }
+                | EventKind::LinkSet { .. }
+                | EventKind::FaultDelivered { .. }
+                | EventKind::WorldHealed {}
+                | EventKind::AssertionFailed { .. }
+        );
+        let is_on_network = event.kind.peer().is_some();
+        match self.target() {
+            Target::Tool => matches!(event.kind, EventKind::ToolBody { .. }),
+            Target::Model => matches!(event.kind, EventKind::ModelRequest { .. }),
+            Target::Journal => matches!(event.kind, EventKind::JournalCommit { .. }),
+            Target::World => match self {
+                Self::NetworkPartition | Self::NetworkReset => is_step && is_on_network,
+                Self::NetworkLatency | Self::NetworkLoss => matches!(event.kind, EventKind::NetworkConnect { .. }),
+                // A clock that is wrong matters to what happens inside a host.
+                Self::ClockSkew | Self::ClockJump => is_step && !is_on_network && event.host.is_some(),
+                _ => is_step && event.host.is_some(),
+            },
+        }
+    }
+
+    /// What it usually is. `unit` is drawn from [0, 1) and says how long or how far; 0.5 where nothing is drawn.
+    pub(crate) fn action(self, unit: f64) -> FaultAction {
+        // From a tenth of a second to 100 s, as likely below 3.2 s as above.
+        let seconds = (10_f64.powf(3.0 * unit - 1.0) * 1000.0).round() / 1000.0;
+        let (host, peer) = (None, None);
+        match self {
+            Self::ToolError => FaultAction::ToolError { retryable: unit < 0.75 },
+            Self::ToolHang => FaultAction::ToolHang {},
+            Self::ToolDelay => FaultAction::ToolDelay { delay_s: seconds },
+            Self::ToolDuplicate => FaultAction::ToolDuplicate {},
+            Self::ToolLoseAcknowledgment => FaultAction::ToolLoseAcknowledgment {},
+            Self::ToolLateAnswer => FaultAction::ToolLateAnswer { delay_s: seconds },
+            Self::ToolMalformedResult => FaultAction::ToolMalformedResult {},
+            Self::ModelRateLimited => FaultAction::ModelRateLimited { retry_after_s: Some(seconds) },
+            Self::ModelServerError => FaultAction::ModelServerError {},
+            Self::ModelOverloaded => FaultAction::ModelOverloaded {},
+            Self::ModelTimeout => FaultAction::ModelTimeout { after_s: seconds },
+            Self::ModelTruncatedStream => FaultAction::ModelTruncatedStream {},
+            Self::ModelMalformedJson => FaultAction::ModelMalformedJson {},
+            Self::ModelRefusal => FaultAction::ModelRefusal {},
+            Self::ModelWrongTool => FaultAction::ModelWrongTool {},
+            Self::JournalLoseAcknowledgment => FaultAction::JournalLoseAcknowledgment {},
+            Self::JournalRefuseCommit => FaultAction::JournalRefuseCommit {},
+            Self::NetworkPartition => {
+                let one_way = (unit * 1000.0).fract() < 0.3;
+                FaultAction::NetworkPartition { host, peer, one_way, heal_after_s: Some(seconds) }
+            }
+            Self::NetworkLatency => {
+                FaultAction::NetworkLatency { host, peer, latency_s: unit, heal_after_s: Some(10.0 * seconds) }
+            }
+            Self::NetworkLoss => {
+                FaultAction::NetworkLoss { host, peer, loss: 0.6 * unit, heal_after_s: Some(10.0 * seconds) }
+            }
+            Self::NetworkReset => FaultAction::NetworkReset { host, peer },
+            Self::HostCrash => FaultAction::HostCrash { host, restart_after_s: Some(seconds) },
+            Self::HostPowerCut => FaultAction::HostPowerCut { host, restart_after_s: Some(seconds) },
+            Self::HostPause => FaultAction::HostPause { host, resume_after_s: Some(seconds) },
+            Self::HostRestart => FaultAction::HostRestart { host },
+            Self::ClockSkew => FaultAction::ClockSkew { host, ahead_s: (unit - 0.5) * 7200.0 },
+            Self::ClockJump => FaultAction::ClockJump { host, by_s: (unit - 0.5) * 1200.0 },
+        }
+    }
+
+    /// What a sweep tries: the same everywhere.
+    pub(crate) fn typical(self) -> FaultAction {
+        match self {
+            Self::ClockSkew => FaultAction::ClockSkew { host: None, ahead_s: 3600.0 },
+            Self::ClockJump => FaultAction::ClockJump { host: None, by_s: -600.0 },
+            _ => self.action(0.5),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_listed_once_and_is_the_kind_of_its_actions() {
+        let mut names: Vec<_> = FaultKind::ALL.iter().map(|kind| kind.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FaultKind::ALL.len());
+        for kind in FaultKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            for unit in [0.0, 0.5, 0.999] {
+                let action = kind.action(unit);
+                assert_eq!(action.kind(), kind);
+                assert_eq!(serde_json::to_value(&action).unwrap()["fault"], kind.name());
+            }
+            assert_eq!(kind.typical().kind(), kind);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Which event of a run.
+
+use serde::{Deserialize, Serialize};
+use windtunnel_core::event::Event;
+
+/// Which event of a run, counted among those that match.
+///
+/// ```
+/// use windtunnel_sim::EventPattern;
+///
+/// let second_commit = EventPattern::named("operation.commit").on_host("worker-1").nth(2);
+/// let any = EventPattern::any().nth(17);
+/// assert_ne!(second_commit, any);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventPattern {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    event: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    nth: u64,
+}
+
+fn first() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_first(nth: &u64) -> bool {
+    *nth == 1
+}
+
+impl EventPattern {
+    /// The first event.
+    pub fn any() -> Self {
+        Self { event: None, host: None, tool: None, key: None, nth: 1 }
+    }
+
+    /// The first event of this name, such as `operation.executed`.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { event: Some(name.into()), ..Self::any() }
+    }
+
+    /// Only events of this host.
+    #[must_use]
+    pub fn on_host(self, host: impl Into<String>) -> Self {
+        Self { host: Some(host.into()), ..self }
+    }
+
+    /// Only events that are about this tool.
+    #[must_use]
+    pub fn of_tool(self, tool: impl Into<String>) -> Self {
+        Self { tool: Some(tool.into()), ..self }
+    }
+
+    /// Only events that are about this key: of an operation, or the idempotency key of an effect.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
+    }
+
+    /// The `nth` of them, from 1; 0 is none.
+    #[must_use]
+    pub fn nth(self, nth: u64) -> Self {
+        Self { nth, ..self }
+    }
+
+    /// Whether no event is the one.
+    pub(super) fn is_never(&self) -> bool {
+        self.nth == 0
+    }
+
+    /// Whether the event is one of those that are counted.
+    pub(crate) fn matches(&self, event: &Event) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&str>| wanted.is_none() || wanted.as_deref() == found;
+        is(&self.event, Some(event.kind.name()))
+            && is(&self.host, event.host.as_deref())
+            && is(&self.tool, event.kind.tool().map(|tool| &**tool))
+            && is(&self.key, event.kind.key().map(|key| &**key))
+    }
+
+    /// Counts the event if it matches; says whether it is the one.
+    pub(crate) fn count(&self, seen: &mut u64, event: &Event) -> bool {
+        if !self.matches(event) {
+            return false;
+        }
+        *seen += 1;
+        *seen == self.nth
+    }
+}
