@@ -6,11 +6,11 @@
 //! say all of that in JSON or TOML.
 
 mod assertion;
+mod campaign;
 #[cfg(feature = "case")]
 pub mod case;
 mod determinism;
 mod effect;
-mod explore;
 pub mod fault;
 mod host;
 mod network;
@@ -20,9 +20,12 @@ mod trace;
 mod world;
 
 pub use assertion::{AssertionKind, Assertions, Tally};
+pub use campaign::{
+    Campaign, CampaignReport, Coverage, ExploreError, Failure, Minimal, Recipe, RecipeError, Skipped, SweepReport,
+    explore, explore_in,
+};
 pub use determinism::Divergence;
 pub use effect::{Effect, Effects};
-pub use explore::{ExploreError, Explored, FailingSeed, explore, explore_in};
 pub use fault::{EventPattern, FaultPlan, RandomFaults};
 pub use host::{Host, HostError, Process};
 pub use network::{LinkSettings, TcpListener, TcpStream};

@@ -148,6 +148,11 @@ impl FaultKind {
         }
     }
 
+    /// Whether the world itself carries it out, and no tool, model or journal.
+    pub(crate) fn is_of_world(self) -> bool {
+        self.target() == Target::World
+    }
+
     pub(crate) fn target(self) -> Target {
         let name = self.name();
         match name.split_once('.').map_or(name, |(target, _)| target) {

@@ -1,10 +1,15 @@
 //! How the next task is chosen.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng as _;
+use serde::{Deserialize, Serialize};
 
 /// How a world orders tasks that could go on at the same instant. Each order follows from the seed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Schedule {
     /// Each of them is as likely as any other.
     #[default]
@@ -20,11 +25,17 @@ pub enum Schedule {
     },
     /// The order in which they became ready.
     Arrival,
+    /// The order in which they became ready, but for some choices, counted from 1 among those where several tasks could go
+    /// on: there the task of this number goes on, if it can. Tasks are numbered from 1 in the order of their spawning, the
+    /// scenario is 0. So a failure's order is repeated, and made smaller ([`Run::choices`](crate::Run::choices)).
+    Chosen(Arc<BTreeMap<u64, u64>>),
 }
 
 /// One task that could go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
+    /// Of the task; 0 of the scenario.
+    pub(super) number: u64,
     pub(super) rank: u64,
 }
 
@@ -36,6 +47,8 @@ pub(super) struct Chooser {
     /// The steps at which ranks change, in order.
     changes: Vec<u64>,
     step: u64,
+    /// The numbers of those that were chosen, if they are kept.
+    chosen: Option<Vec<u64>>,
     /// Ranks of tasks that became the last: each is behind all before.
     last_rank: u64,
 }
@@ -50,14 +63,15 @@ pub(super) enum Choice {
 }
 
 impl Chooser {
-    pub(super) fn new(schedule: Schedule, mut generator: ChaCha8Rng) -> Self {
+    pub(super) fn new(schedule: Schedule, mut generator: ChaCha8Rng, keeps_choices: bool) -> Self {
         let mut changes = Vec::new();
         if let Schedule::Ranked { changes: count, steps } = schedule {
             changes.extend((0..count).map(|_| 1 + generator.next_u64() % steps.max(1)));
             changes.sort_unstable();
             changes.reverse();
         }
-        Self { schedule, generator, changes, step: 0, last_rank: u64::MAX / 2 }
+        let chosen = keeps_choices.then(Vec::new);
+        Self { schedule, generator, changes, step: 0, chosen, last_rank: u64::MAX / 2 }
     }
 
     /// Whether candidates are alike, so that any may be taken out of their row without keeping its order.
@@ -70,23 +84,40 @@ impl Chooser {
         if count <= 1 { 0 } else { (self.generator.next_u64() % count as u64) as usize }
     }
 
+    /// Keeps the number of the one that was chosen of several.
+    pub(super) fn keep(&mut self, number: impl FnOnce() -> u64) {
+        if let Some(chosen) = &mut self.chosen {
+            chosen.push(number());
+        }
+    }
+
+    pub(super) fn take_chosen(&mut self) -> Option<Vec<u64>> {
+        self.chosen.take()
+    }
+
     /// The rank of a new task.
     pub(super) fn rank(&mut self) -> u64 {
-        match self.schedule {
+        match &self.schedule {
             Schedule::Ranked { .. } => self.generator.next_u64() / 4,
-            Schedule::Fair | Schedule::Arrival => 0,
+            Schedule::Fair | Schedule::Arrival | Schedule::Chosen(_) => 0,
         }
     }
 
     /// Chooses one of at least one. One alone costs no draw.
-    pub(super) fn choose(&mut self, candidates: impl ExactSizeIterator<Item = Candidate>) -> Choice {
+    pub(super) fn choose(&mut self, mut candidates: impl ExactSizeIterator<Item = Candidate>) -> Choice {
         let count = candidates.len();
         if count <= 1 {
             return Choice::At(0);
         }
-        match self.schedule {
+        match &self.schedule {
             Schedule::Arrival => Choice::At(0),
             Schedule::Fair => Choice::At(self.choose_of(count)),
+            Schedule::Chosen(chosen) => {
+                self.step += 1;
+                let wanted = chosen.get(&self.step);
+                let place = wanted.and_then(|wanted| candidates.position(|candidate| candidate.number == *wanted));
+                Choice::At(place.unwrap_or(0))
+            }
             Schedule::Ranked { .. } => {
                 let first = candidates.enumerate().min_by_key(|(_, candidate)| candidate.rank);
                 let place = first.map_or(0, |(place, _)| place);
@@ -109,11 +140,11 @@ mod tests {
     use super::*;
 
     fn chooser(schedule: Schedule) -> Chooser {
-        Chooser::new(schedule, ChaCha8Rng::from_seed([7; 32]))
+        Chooser::new(schedule, ChaCha8Rng::from_seed([7; 32]), false)
     }
 
     fn candidates(ranks: &[u64]) -> impl ExactSizeIterator<Item = Candidate> {
-        ranks.iter().map(|rank| Candidate { rank: *rank })
+        ranks.iter().enumerate().map(|(number, rank)| Candidate { number: number as u64, rank: *rank })
     }
 
     #[test]

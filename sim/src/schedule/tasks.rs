@@ -62,8 +62,8 @@ pub(crate) struct Running {
 }
 
 impl Tasks {
-    pub(crate) fn new(schedule: Schedule, generator: ChaCha8Rng) -> Self {
-        let mut chooser = Chooser::new(schedule, generator);
+    pub(crate) fn new(schedule: Schedule, generator: ChaCha8Rng, keeps_choices: bool) -> Self {
+        let mut chooser = Chooser::new(schedule, generator, keeps_choices);
         let inner = Inner {
             slots: Slab::new(),
             numbers: 0,
@@ -76,6 +76,11 @@ impl Tasks {
             is_driven: false,
         };
         Self { shared: Arc::new(Shared { inner: Mutex::new(inner) }) }
+    }
+
+    /// Which task went on wherever several could, if that is kept.
+    pub(crate) fn take_choices(&self) -> Option<Vec<u64>> {
+        self.shared.inner.lock().chooser.take_chosen()
     }
 
     /// The scenario's own waker.
@@ -223,7 +228,9 @@ impl Inner {
             return (!self.ready.is_empty()).then_some(0);
         }
         if self.paused.is_empty() && self.chooser.is_fair() {
-            return Some(self.chooser.choose_of(self.ready.len()));
+            let place = self.chooser.choose_of(self.ready.len());
+            self.chooser.keep(|| self.ready[place].map_or(0, |id| id.number));
+            return Some(place);
         }
         loop {
             let Self { slots, ready, paused, chooser, scenario_rank, .. } = self;
@@ -231,24 +238,30 @@ impl Inner {
                 .iter()
                 .enumerate()
                 .filter_map(|(place, task)| {
-                    let rank = match task {
-                        None => *scenario_rank,
+                    let candidate = match task {
+                        None => Candidate { number: 0, rank: *scenario_rank },
                         Some(id) => {
                             let slot = slots.get(id.place)?;
                             if paused.contains(&slot.owner) {
                                 return None;
                             }
-                            slot.rank
+                            Candidate { number: id.number, rank: slot.rank }
                         }
                     };
-                    Some((place, Candidate { rank }))
+                    Some((place, candidate))
                 })
                 .collect();
             if candidates.is_empty() {
                 return None;
             }
             match chooser.choose(candidates.iter().map(|(_, candidate)| *candidate)) {
-                Choice::At(chosen) => return Some(candidates[chosen].0),
+                Choice::At(chosen) => {
+                    let (place, candidate) = candidates[chosen];
+                    if candidates.len() > 1 {
+                        chooser.keep(|| candidate.number);
+                    }
+                    return Some(place);
+                }
                 Choice::Demote(chosen, rank) => match ready[candidates[chosen].0] {
                     None => *scenario_rank = rank,
                     Some(id) => slots[id.place].rank = rank,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use windtunnel_core::env::Env;
 use windtunnel_core::event::{Emitter, Event, EventKind, Sink, Subject};
 
@@ -30,6 +31,7 @@ pub(crate) struct HostParts {
     pub(crate) effects: Effects,
     pub(crate) assertions: Assertions,
     pub(crate) inputs: Inputs,
+    pub(crate) choices: Mutex<Vec<u64>>,
 }
 
 /// What the world's own events are about.

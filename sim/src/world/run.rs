@@ -56,6 +56,7 @@ pub struct World {
     random_faults: Option<RandomFaults>,
     heal_after: Option<Duration>,
     inputs: BTreeMap<String, Vec<u64>>,
+    keeps_choices: bool,
 }
 
 /// What came of a scenario.
@@ -76,6 +77,9 @@ pub struct Run<T> {
     pub assertions: BTreeMap<Arc<str>, Tally>,
     /// The inputs that the scenario asked for, by name, in their order.
     pub inputs: BTreeMap<String, Vec<u64>>,
+    /// The number of the task that went on, for each choice between several; nothing, unless they are kept
+    /// ([`World::keep_choices`]).
+    pub choices: Vec<u64>,
 }
 
 impl<T> Run<T> {
@@ -149,6 +153,7 @@ impl World {
             random_faults: None,
             heal_after: None,
             inputs: BTreeMap::new(),
+            keeps_choices: false,
         }
     }
 
@@ -195,6 +200,12 @@ impl World {
         Self { heal_after: Some(heal_after), ..self }
     }
 
+    /// Keeps which task went on wherever several could ([`Run::choices`]), to repeat it ([`Schedule::Chosen`]).
+    #[must_use]
+    pub fn keep_choices(self) -> Self {
+        Self { keeps_choices: true, ..self }
+    }
+
     /// What [`WorldHandle::input`] gives, by name, in order; what is not here is drawn. Default: nothing.
     #[must_use]
     pub fn inputs(self, inputs: BTreeMap<String, Vec<u64>>) -> Self {
@@ -239,10 +250,11 @@ impl World {
         }
         let (assertions, inputs) = (parts.assertions.tallies(), parts.inputs.drawn());
         let elapsed = Duration::from_nanos(parts.clock.time.now_ns());
+        let choices = std::mem::take(&mut *parts.choices.lock());
         let trace = parts.trace.clone();
         // What else holds on to the trace goes first, so that its events need not be copied.
         drop(parts);
-        Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed, faults, assertions, inputs }
+        Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed, faults, assertions, inputs, choices }
     }
 
     /// Runs a scenario twice and compares the traces, how long the runs took on the world's clock, and how they ended.
@@ -293,7 +305,7 @@ impl World {
             builder.on_thread_unpark(move || unparking.follow_tokio());
             builder.build().map_err(WorldError::Thread)?
         };
-        let tasks = Tasks::new(self.schedule, parts.streams.generator("world/schedule"));
+        let tasks = Tasks::new(self.schedule.clone(), parts.streams.generator("world/schedule"), self.keeps_choices);
         let fabric = Fabric::new(Arc::clone(time), Arc::clone(&parts.streams));
         let hosts = Arc::new(Hosts::new(tasks, fabric, Arc::clone(parts)));
         parts.injector.act_on(&hosts);
@@ -306,8 +318,8 @@ impl World {
             trace: parts.trace.clone(),
             hosts: Arc::clone(&hosts),
         };
-        let ending = Arc::clone(time);
-        runtime.block_on(async move {
+        let (ending, keeping) = (Arc::clone(time), Arc::clone(&hosts));
+        let outcome = runtime.block_on(async move {
             // The scenario begins inside the driver, so that its first step sees the world too.
             let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
             let ended = Drive::new(scenario, mover, hosts).await?;
@@ -317,7 +329,9 @@ impl World {
                 Some(error @ (WorldError::Panicked { .. } | WorldError::AssertionFailed { .. })) => Err(error),
                 _ => Ok(value),
             }
-        })
+        });
+        *parts.choices.lock() = keeping.tasks().take_choices().unwrap_or_default();
+        outcome
     }
 
     fn host_parts(&self) -> HostParts {
@@ -341,7 +355,8 @@ impl World {
         let effects = Effects::new(env.clone(), Arc::clone(&sink));
         let assertions = Assertions::new(env.clone(), Arc::clone(&sink), time);
         let inputs = Inputs::new(self.inputs.clone());
-        HostParts { clock, gate, streams, env, trace, sink, injector, effects, assertions, inputs }
+        let choices = Mutex::default();
+        HostParts { clock, gate, streams, env, trace, sink, injector, effects, assertions, inputs, choices }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a world promises.
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by failing")]
 
+mod campaign;
 mod classic;
+mod faults;
 mod hosts;
 mod http;
 mod journal;

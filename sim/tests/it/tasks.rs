@@ -59,7 +59,9 @@ fn order(seed: u64, schedule: Schedule) -> String {
 
 #[test]
 fn the_seed_orders_what_is_ready_at_once() {
-    let orders = |schedule| (0..200).map(|seed| order(seed, schedule)).collect::<std::collections::BTreeSet<_>>();
+    let orders = |schedule: Schedule| {
+        (0..200).map(|seed| order(seed, schedule.clone())).collect::<std::collections::BTreeSet<_>>()
+    };
     assert_eq!(orders(Schedule::Arrival).len(), 1);
     assert!(orders(Schedule::Fair).len() > 100, "{}", orders(Schedule::Fair).len());
     let ranked = orders(Schedule::Ranked { changes: 1, steps: 9 });

@@ -1,0 +1,300 @@
+//! Setting a campaign up, and running it over seeds.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::time::Duration;
+
+use super::only::Only;
+use super::parallel::{cores, ordered};
+use super::ran::{Failed, Ran};
+use super::shrink::Shrinker;
+use super::{CampaignReport, ExploreError, Failure, Minimal, Recipe};
+use crate::fault::{FaultKind, RandomFaults};
+use crate::{World, WorldHandle};
+
+/// Many runs of one scenario, with faults. By default: seeds 0 to 100, on all cores, without faults.
+///
+/// ```
+/// use windtunnel_sim::{Campaign, RandomFaults};
+/// use windtunnel_core::BoxError;
+///
+/// let campaign = Campaign::new().seeds(0..200).random_faults(RandomFaults::swarm());
+/// let found = campaign.run(|world| async move {
+///     let pay = || async {
+///         world.effects().happen("payment", None).await;
+///         Ok::<_, BoxError>(())
+///     };
+///     // A retry that does not ask whether the first attempt has paid.
+///     if world.faults().call("pay", pay).await.is_err() {
+///         let _answer = world.faults().call("pay", pay).await;
+///     }
+///     world.assertions().always("paid at most once", world.effects().count("payment") <= 1);
+/// });
+/// let story = found.unwrap_err().to_string();
+/// assert!(story.contains("with 1 of"), "{story}");
+/// ```
+#[derive(Clone)]
+pub struct Campaign<W = fn(u64) -> World> {
+    pub(super) world: W,
+    pub(super) seeds: Range<u64>,
+    pub(super) jobs: NonZeroUsize,
+    random_faults: Option<RandomFaults>,
+    heal_after: Option<Duration>,
+    finish_within: Duration,
+    expected: BTreeSet<String>,
+    shrink_runs_max: usize,
+    pub(super) kinds: BTreeSet<FaultKind>,
+    pub(super) pairs_max: usize,
+}
+
+impl Campaign {
+    /// A campaign in worlds of [`World::new`].
+    pub fn new() -> Self {
+        Self::in_worlds(World::new)
+    }
+}
+
+impl Default for Campaign {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Fn(u64) -> World + Sync> Campaign<W> {
+    /// A campaign in worlds that are set up for each seed.
+    pub fn in_worlds(world: W) -> Self {
+        Self {
+            world,
+            seeds: 0..100,
+            jobs: cores(),
+            random_faults: None,
+            heal_after: None,
+            finish_within: Duration::from_secs(24 * 60 * 60),
+            expected: BTreeSet::new(),
+            shrink_runs_max: 2000,
+            kinds: FaultKind::ALL.into(),
+            pairs_max: 200,
+        }
+    }
+
+    /// The seeds. A sweep goes through all faults for each of them. Default: 0 to 100; a sweep takes the first alone.
+    #[must_use]
+    pub fn seeds(self, seeds: Range<u64>) -> Self {
+        Self { seeds, ..self }
+    }
+
+    /// On how many threads. Default: as many as there are cores.
+    #[must_use]
+    pub fn jobs(self, jobs: NonZeroUsize) -> Self {
+        Self { jobs, ..self }
+    }
+
+    /// What goes wrong at random. Default: nothing.
+    #[must_use]
+    pub fn random_faults(self, random_faults: RandomFaults) -> Self {
+        Self { random_faults: Some(random_faults), ..self }
+    }
+
+    /// When the faults of a run are over and everything is repaired ([`World::heal_after`]). Default, if there are faults:
+    /// twice as long as a run without faults takes, and a minute.
+    #[must_use]
+    pub fn heal_after(self, heal_after: Duration) -> Self {
+        Self { heal_after: Some(heal_after), ..self }
+    }
+
+    /// Within which time a run must then come to its end. Default: a day.
+    #[must_use]
+    pub fn finish_within(self, finish_within: Duration) -> Self {
+        Self { finish_within, ..self }
+    }
+
+    /// Assertions that must be evaluated in at least one run, whatever they say.
+    #[must_use]
+    pub fn expect_assertions<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.expected.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// How many runs a failure may cost to make it smaller. Default: 2,000; 0 leaves it as it is.
+    #[must_use]
+    pub fn shrink_runs_max(self, shrink_runs_max: usize) -> Self {
+        Self { shrink_runs_max, ..self }
+    }
+
+    /// Which kinds of fault a sweep tries. Default: all.
+    #[must_use]
+    pub fn kinds(self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
+        Self { kinds: kinds.into_iter().collect(), ..self }
+    }
+
+    /// How many pairs of faults a sweep tries, drawn among those that passed alone. Default: 200.
+    #[must_use]
+    pub fn pairs_max(self, pairs_max: usize) -> Self {
+        Self { pairs_max, ..self }
+    }
+
+    /// Runs the scenario with each seed, until one fails.
+    ///
+    /// # Errors
+    /// [`ExploreError`]: the failure of the lowest seed, made smaller; or that the runs have not seen what they must.
+    pub fn run<F, Fut>(&self, scenario: F) -> Result<CampaignReport, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        let seeds = match Only::from_environment()? {
+            Only::All => self.seeds.clone(),
+            Only::Seed(seed) => seed..seed + 1,
+            Only::Recipe(recipe) => return self.repeat(&recipe, &scenario),
+        };
+        if seeds.is_empty() {
+            return Err(ExploreError::NoSeeds { seeds });
+        }
+        let healing = match &self.random_faults {
+            Some(_) => Some(self.healing(seeds.start, &scenario)?),
+            None => None,
+        };
+        let world = |seed| {
+            let world = self.base(seed, healing).world(&self.world);
+            match &self.random_faults {
+                Some(faults) => world.random_faults(faults.clone()),
+                None => world,
+            }
+        };
+        let count = usize::try_from(seeds.end - seeds.start).unwrap_or(usize::MAX);
+        let work = |place| Ran::of(world(seeds.start + place as u64).run(&scenario));
+        let runs = ordered(self.jobs, count, work, |ran| ran.outcome.is_err());
+        self.sum_up(runs, healing, &scenario)
+    }
+
+    fn sum_up<F, Fut>(
+        &self,
+        runs: Vec<Ran>,
+        healing: Option<Duration>,
+        scenario: &F,
+    ) -> Result<CampaignReport, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        let mut report = CampaignReport::default();
+        let is_whole = runs.len() > 1;
+        for ran in runs {
+            ran.add_to(&mut report);
+            if let Err(failed) = ran.outcome {
+                return Err(self.failure(*failed, healing, scenario));
+            }
+        }
+        if let Some(faults) = &self.random_faults {
+            report.never_delivered =
+                faults.kinds().into_iter().filter(|kind| !report.delivered.contains_key(kind)).collect();
+            if report.delivered.is_empty() && is_whole {
+                return Err(ExploreError::NoFaultDelivered { report: Box::new(report) });
+            }
+        }
+        if is_whole {
+            self.check_seen(&report)?;
+        }
+        Ok(report)
+    }
+
+    /// Whether everything was seen that must be.
+    pub(super) fn check_seen(&self, report: &CampaignReport) -> Result<(), ExploreError> {
+        let assertions = report.unseen(&self.expected);
+        if assertions.is_empty() {
+            return Ok(());
+        }
+        Err(ExploreError::Unseen { assertions, report: Box::new(report.clone()) })
+    }
+
+    /// A run of a seed without faults, which heals at that time.
+    pub(super) fn base(&self, seed: u64, healing: Option<Duration>) -> Recipe {
+        let time_limit = healing.map(|healing| healing.saturating_add(self.finish_within));
+        let (heal_after_s, time_limit_s) =
+            (healing.map(|time| time.as_secs_f64()), time_limit.map(|time| time.as_secs_f64()));
+        Recipe { heal_after_s, time_limit_s, ..Recipe::new(seed) }
+    }
+
+    /// When runs heal: after a time that follows from a run without faults, which must not fail.
+    pub(super) fn healing<F, Fut>(&self, seed: u64, scenario: &F) -> Result<Duration, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        if let Some(heal_after) = self.heal_after {
+            return Ok(heal_after);
+        }
+        let calm = (self.world)(seed).run(scenario);
+        let elapsed = calm.elapsed;
+        match Failed::of(calm) {
+            Ok(_) => Ok(Duration::from_secs(elapsed.as_secs().saturating_mul(2).saturating_add(60))),
+            Err(failed) => Err(self.failure(*failed, None, scenario)),
+        }
+    }
+
+    pub(super) fn repeat<F, Fut>(&self, recipe: &Recipe, scenario: &F) -> Result<CampaignReport, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        let run = recipe.world(&self.world).run(scenario);
+        let mut report = CampaignReport::default();
+        report.add(run.trace.len(), &run.faults, &run.assertions);
+        match Failed::of(run) {
+            Ok(_) => Ok(report),
+            Err(failed) => Err(ExploreError::Failed(Box::new(failed.into_failure(recipe.clone())))),
+        }
+    }
+
+    /// A run that failed, made smaller.
+    pub(super) fn failure<F, Fut>(&self, failed: Failed, healing: Option<Duration>, scenario: &F) -> ExploreError
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        ExploreError::Failed(Box::new(self.shrunk(failed, healing, scenario)))
+    }
+
+    /// The failure, with the smallest run that was found to fail in the same way.
+    pub(super) fn shrunk<F, Fut>(&self, failed: Failed, healing: Option<Duration>, scenario: &F) -> Failure
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        let recipe = failed.recipe(self.base(failed.seed(), healing));
+        let failure = failed.into_failure(recipe);
+        let run = |recipe: &Recipe, keeps_choices: bool| {
+            let world = recipe.world(&self.world);
+            if keeps_choices { world.keep_choices().run(scenario) } else { world.run(scenario) }
+        };
+        let shrinker = Shrinker::new(&run, &failure.error, failure.recipe.clone(), self.shrink_runs_max);
+        let (recipe, runs) = shrinker.shrink();
+        if recipe == failure.recipe {
+            return failure;
+        }
+        // What is told is a run that has been repeated.
+        let smallest = run(&recipe, false);
+        let Err(error) = smallest.outcome else { return failure };
+        let minimal = Minimal { recipe, error, trace: smallest.trace, faults: smallest.faults, runs };
+        Failure { minimal: Some(minimal), ..failure }
+    }
+}
+
+impl<W> fmt::Debug for Campaign<W> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Campaign").field("seeds", &self.seeds).field("jobs", &self.jobs).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::explore;
+
+    #[test]
+    fn an_exploration_of_nothing_is_refused() {
+        let nothing = explore(5..5, |_world| async {}).unwrap_err();
+        assert_eq!(nothing.to_string(), "there are no seeds in 5..5");
+    }
+}

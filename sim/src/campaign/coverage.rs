@@ -1,0 +1,75 @@
+//! Which fault was tried at which event, and what came of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use windtunnel_core::event::Event;
+
+use crate::fault::{EventPattern, Fault, FaultKind};
+
+/// Why a fault that was tried at an event did not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Skipped {
+    /// There was nothing for it to act on: its host was down, or no other host was there.
+    NothingToActOn,
+    /// Nobody that takes faults came after it.
+    NobodyTookIt,
+}
+
+impl Skipped {
+    /// What it says to its reader.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::NothingToActOn => "there was nothing to act on",
+            Self::NobodyTookIt => "nobody took it",
+        }
+    }
+}
+
+/// What came of all faults of a kind at all events of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// How often the fault came and the run passed.
+    pub passed: usize,
+    /// How often the fault came and the run failed.
+    pub failed: usize,
+    /// How often it did not come, and why.
+    pub skipped: BTreeMap<Skipped, usize>,
+}
+
+impl Coverage {
+    /// At how many events the fault was tried.
+    pub fn points(&self) -> usize {
+        self.passed + self.failed + self.skipped.values().sum::<usize>()
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} points, {} passed, {} failed", self.points(), self.passed, self.failed)?;
+        for (skipped, count) in &self.skipped {
+            write!(formatter, ", {count} skipped ({})", skipped.reason())?;
+        }
+        Ok(())
+    }
+}
+
+/// Every fault of these kinds that can come in a run, each at every event where it can: in the order of the events.
+pub(super) fn points(trace: &[Event], kinds: impl Iterator<Item = FaultKind> + Clone) -> Vec<(&'static str, Fault)> {
+    let mut seen: BTreeMap<(&str, Option<&str>), u64> = BTreeMap::new();
+    let mut points = Vec::new();
+    for event in trace {
+        let name = event.kind.name();
+        let anywhere = seen.entry((name, None)).or_default();
+        *anywhere += 1;
+        let mut when = EventPattern::named(name).nth(*anywhere);
+        if let Some(host) = &event.host {
+            let there = seen.entry((name, Some(&**host))).or_default();
+            *there += 1;
+            when = EventPattern::named(name).on_host(&**host).nth(*there);
+        }
+        let here = kinds.clone().filter(|kind| kind.can_come_at(event));
+        points.extend(here.map(|kind| (name, Fault::new(when.clone(), kind.typical()))));
+    }
+    points
+}

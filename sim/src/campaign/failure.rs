@@ -1,0 +1,145 @@
+//! A failure, as its reader meets it.
+
+use std::fmt;
+
+use windtunnel_core::event::Event;
+
+use super::Recipe;
+use crate::WorldError;
+use crate::fault::DeliveredFault;
+
+/// How many of the last events a failure shows.
+const EVENTS_SHOWN: usize = 12;
+
+/// A run that failed.
+pub struct Failure {
+    /// What it follows from. What was drawn is said as it would be planned.
+    pub recipe: Recipe,
+    /// Why it failed.
+    pub error: WorldError,
+    /// All its events.
+    pub trace: Vec<Event>,
+    /// The faults that came.
+    pub faults: Vec<DeliveredFault>,
+    /// The smallest that was found which fails in the same way; nothing, if none is smaller.
+    pub minimal: Option<Minimal>,
+}
+
+/// A smaller run that fails in the same way, and does so again.
+pub struct Minimal {
+    /// What it follows from.
+    pub recipe: Recipe,
+    /// Why it failed.
+    pub error: WorldError,
+    /// All its events.
+    pub trace: Vec<Event>,
+    /// The faults that came.
+    pub faults: Vec<DeliveredFault>,
+    /// How many runs it took to find it.
+    pub runs: usize,
+}
+
+impl Failure {
+    /// The smallest recipe that fails.
+    pub fn smallest(&self) -> &Recipe {
+        self.minimal.as_ref().map_or(&self.recipe, |minimal| &minimal.recipe)
+    }
+
+    /// A test that repeats the smallest run, to be pasted beside `scenario`, in worlds of `World::new`.
+    pub fn rust_test(&self) -> String {
+        let recipe = self.smallest();
+        format!(
+            "#[test]\nfn seed_{}_fails() {{\n    let recipe = windtunnel::sim::Recipe::from_json(r##\"{}\"##).unwrap();\n    \
+             recipe.world(windtunnel::sim::World::new).run(scenario).outcome.unwrap();\n}}\n",
+            recipe.seed,
+            recipe.to_json()
+        )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (error, trace, faults) = match &self.minimal {
+            Some(minimal) => (&minimal.error, &minimal.trace, &minimal.faults),
+            None => (&self.error, &self.trace, &self.faults),
+        };
+        writeln!(formatter, "seed {} fails: {error}", self.recipe.seed)?;
+        if let Some(minimal) = &self.minimal {
+            let (few, all) = (faults.len(), self.faults.len());
+            writeln!(
+                formatter,
+                "the smallest run that fails so, of {} tried, with {few} of {all} faults:",
+                minimal.runs
+            )?;
+        }
+        for delivered in faults {
+            writeln!(formatter, "  {delivered}")?;
+        }
+        write_tail(formatter, trace)?;
+        self.write_repeat(formatter)
+    }
+}
+
+impl Failure {
+    fn write_repeat(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let recipe = self.smallest();
+        if recipe.is_plain() {
+            write!(formatter, "repeat it: WINDTUNNEL_SEED={} cargo test", recipe.seed)?;
+        } else {
+            let recipe = recipe.to_json().replace('\'', r"'\''");
+            write!(formatter, "repeat it: WINDTUNNEL_REPEAT='{recipe}' cargo test")?;
+        }
+        // A test's thread has the test's name.
+        match std::thread::current().name() {
+            None | Some("main") => Ok(()),
+            Some(test) => write!(formatter, " {test}"),
+        }
+    }
+}
+
+/// The last events, without those that only carry the others.
+fn write_tail(formatter: &mut fmt::Formatter<'_>, trace: &[Event]) -> fmt::Result {
+    if trace.is_empty() {
+        writeln!(formatter, "  no events: give the executor the sink `world.trace()`")?;
+    }
+    let is_story = |event: &&Event| !event.kind.name().starts_with("network.");
+    let story: Vec<_> = trace.iter().filter(is_story).collect();
+    let shown = &story[story.len().saturating_sub(EVENTS_SHOWN)..];
+    let hidden = trace.len() - shown.len();
+    if hidden > 0 {
+        writeln!(formatter, "{:>14}  {hidden} other events", "…")?;
+    }
+    shown.iter().try_for_each(|event| writeln!(formatter, "{event}"))
+}
+
+impl fmt::Display for DeliveredFault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = format!("{}.{:09}", self.at.as_secs(), self.at.subsec_nanos());
+        let action = serde_json::to_string(&self.fault.action).unwrap_or_default();
+        let when = serde_json::to_string(&self.fault.when).unwrap_or_default();
+        let host = self.host.as_deref().unwrap_or("the world");
+        write!(formatter, "fault at {at} on {host}: {action} when {when}")
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl fmt::Debug for Minimal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Minimal")
+            .field("recipe", &self.recipe)
+            .field("runs", &self.runs)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}

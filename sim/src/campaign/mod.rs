@@ -1,0 +1,23 @@
+//! Many runs of one scenario: over seeds, or with each fault at each event; and a failure made small.
+
+mod builder;
+mod coverage;
+mod error;
+mod explore;
+mod failure;
+mod only;
+mod parallel;
+mod ran;
+mod recipe;
+mod report;
+mod shrink;
+mod sweep;
+
+pub use builder::Campaign;
+pub use coverage::{Coverage, Skipped};
+pub use error::ExploreError;
+pub use explore::{explore, explore_in};
+pub use failure::{Failure, Minimal};
+pub use recipe::{Recipe, RecipeError};
+pub use report::CampaignReport;
+pub use sweep::SweepReport;

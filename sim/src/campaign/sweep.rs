@@ -1,0 +1,241 @@
+//! Each fault at each event where it can come, then pairs of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng};
+
+use super::coverage::points;
+use super::only::Only;
+use super::parallel::ordered;
+use super::ran::{Failed, Ran};
+use super::{Campaign, CampaignReport, Coverage, ExploreError, Failure, Recipe, Skipped};
+use crate::fault::{Fault, FaultKind, FaultPlan};
+use crate::{World, WorldError, WorldHandle};
+
+/// How many different failures a sweep makes smaller and tells.
+const FAILURES_TOLD_MAX: usize = 5;
+
+/// What a sweep went through.
+#[derive(Debug, Default)]
+pub struct SweepReport {
+    /// What its runs went through.
+    pub campaign: CampaignReport,
+    /// What came of each kind of fault at the events of each name.
+    pub coverage: BTreeMap<FaultKind, BTreeMap<&'static str, Coverage>>,
+    /// Kinds for which no event of the clean run was one where they can come.
+    pub never_applicable: Vec<FaultKind>,
+    /// How many pairs of faults were tried.
+    pub pairs: usize,
+    /// How many runs failed.
+    pub failing: usize,
+    /// The first failure of each way to fail, made smaller.
+    pub failures: Vec<Failure>,
+}
+
+/// What became of one fault.
+enum Came {
+    Passed(Box<Ran>),
+    Failed(Box<Failed>),
+    Skipped(Skipped),
+}
+
+/// What failed: how often, and the first of each way to fail.
+#[derive(Default)]
+struct Found {
+    count: usize,
+    told: Vec<Failed>,
+}
+
+impl Found {
+    fn add(&mut self, failed: Failed) {
+        self.count += 1;
+        let is_known = self.told.iter().any(|told| told.signature() == failed.signature());
+        if !is_known && self.told.len() < FAILURES_TOLD_MAX {
+            self.told.push(failed);
+        }
+    }
+}
+
+impl<W: Fn(u64) -> World + Sync> Campaign<W> {
+    /// Runs the scenario once without faults, then with every fault at every event of that run where it can come, then with
+    /// pairs of them. Each run must come to its end once its faults are over.
+    ///
+    /// ```
+    /// use windtunnel_core::BoxError;
+    /// use windtunnel_sim::Campaign;
+    ///
+    /// let swept = Campaign::new().sweep(|world| async move {
+    ///     let pay = || async {
+    ///         world.effects().happen("payment", None).await;
+    ///         Ok::<_, BoxError>(())
+    ///     };
+    ///     let _answer = world.faults().call("pay", pay).await;
+    ///     world.assertions().always("paid at most once", world.effects().count("payment") <= 1);
+    /// });
+    /// assert!(swept.unwrap_err().to_string().contains(r#"{"fault":"tool.duplicate"}"#));
+    /// ```
+    ///
+    /// # Errors
+    /// [`ExploreError::Swept`] with the failures; [`ExploreError::Failed`] if the scenario fails without faults; the others
+    /// if there is nothing to try.
+    pub fn sweep<F, Fut>(&self, scenario: F) -> Result<SweepReport, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        let seed = match Only::from_environment()? {
+            Only::All => self.seeds.start,
+            Only::Seed(seed) => seed,
+            Only::Recipe(recipe) => {
+                let campaign = self.repeat(&recipe, &scenario)?;
+                return Ok(SweepReport { campaign, ..SweepReport::default() });
+            }
+        };
+        if self.seeds.is_empty() {
+            return Err(ExploreError::NoSeeds { seeds: self.seeds.clone() });
+        }
+        let healing = self.healing(seed, &scenario)?;
+        let clean = match Failed::of(self.base(seed, Some(healing)).world(&self.world).run(&scenario)) {
+            Ok(clean) => clean,
+            Err(failed) => return Err(self.failure(*failed, Some(healing), &scenario)),
+        };
+        let points = points(&clean.trace, self.kinds.iter().copied());
+        let mut report = SweepReport::default();
+        report.campaign.add(clean.trace.len(), &clean.faults, &clean.assertions);
+        let is_tried = |kind: &FaultKind| points.iter().any(|(_, fault)| fault.action.kind() == *kind);
+        report.never_applicable = self.kinds.iter().copied().filter(|kind| !is_tried(kind)).collect();
+        if points.is_empty() {
+            return Err(ExploreError::NoFaultDelivered { report: Box::new(report.campaign) });
+        }
+        let plans: Vec<_> = points.iter().map(|(_, fault)| vec![fault.clone()]).collect();
+        let tried = self.try_plans(seed, healing, &plans, &scenario);
+        let mut passed = Vec::new();
+        let mut found = Found::default();
+        for ((event, fault), came) in points.into_iter().zip(tried) {
+            let cell = report.coverage.entry(fault.action.kind()).or_default().entry(event).or_default();
+            match came {
+                Came::Passed(ran) => {
+                    cell.passed += 1;
+                    ran.add_to(&mut report.campaign);
+                    passed.push(fault);
+                }
+                Came::Failed(run) => {
+                    cell.failed += 1;
+                    found.add(*run);
+                }
+                Came::Skipped(why) => *cell.skipped.entry(why).or_default() += 1,
+            }
+        }
+        self.pairs(seed, healing, &passed, &scenario, &mut report, &mut found);
+        self.tell(found, healing, &scenario, report)
+    }
+
+    /// Tries pairs of faults that passed alone.
+    fn pairs<F, Fut>(
+        &self,
+        seed: u64,
+        healing: Duration,
+        passed: &[Fault],
+        scenario: &F,
+        report: &mut SweepReport,
+        found: &mut Found,
+    ) where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        if passed.len() < 2 {
+            return;
+        }
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let mut draw = || (generator.next_u64() % passed.len() as u64) as usize;
+        let all = passed.len() * (passed.len() - 1) / 2;
+        let mut pairs = BTreeSet::new();
+        while pairs.len() < self.pairs_max.min(all / 2) {
+            let (one, other) = (draw(), draw());
+            if one != other {
+                pairs.insert((one.min(other), one.max(other)));
+            }
+        }
+        let plans: Vec<_> =
+            pairs.into_iter().map(|(one, other)| vec![passed[one].clone(), passed[other].clone()]).collect();
+        for came in self.try_plans(seed, healing, &plans, scenario) {
+            report.pairs += 1;
+            match came {
+                Came::Passed(ran) => ran.add_to(&mut report.campaign),
+                Came::Failed(run) => found.add(*run),
+                Came::Skipped(_) => {}
+            }
+        }
+    }
+
+    fn try_plans<F, Fut>(&self, seed: u64, healing: Duration, plans: &[Vec<Fault>], scenario: &F) -> Vec<Came>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        let work = |place: usize| {
+            let faults = FaultPlan::new(plans[place].iter().cloned());
+            let is_of_world = faults.faults.iter().any(|fault| fault.action.kind().is_of_world());
+            let recipe = Recipe { faults, ..self.base(seed, Some(healing)) };
+            let run = recipe.world(&self.world).run(scenario);
+            match run.outcome {
+                Err(WorldError::NoFaultDelivered { .. }) if is_of_world => Came::Skipped(Skipped::NothingToActOn),
+                Err(WorldError::NoFaultDelivered { .. }) => Came::Skipped(Skipped::NobodyTookIt),
+                _ => match Ran::of(run) {
+                    Ran { outcome: Err(failed), .. } => Came::Failed(failed),
+                    ran => Came::Passed(Box::new(ran)),
+                },
+            }
+        };
+        ordered(self.jobs, plans.len(), work, |_| false)
+    }
+
+    /// The end: what was found, each way to fail once.
+    fn tell<F, Fut>(
+        &self,
+        found: Found,
+        healing: Duration,
+        scenario: &F,
+        mut report: SweepReport,
+    ) -> Result<SweepReport, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        report.failing = found.count;
+        for failed in found.told {
+            report.failures.push(self.shrunk(failed, Some(healing), scenario));
+        }
+        if !report.failures.is_empty() {
+            return Err(ExploreError::Swept(Box::new(report)));
+        }
+        if report.campaign.delivered.is_empty() {
+            return Err(ExploreError::NoFaultDelivered { report: Box::new(report.campaign) });
+        }
+        self.check_seen(&report.campaign)?;
+        Ok(report)
+    }
+}
+
+impl fmt::Display for SweepReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs = self.campaign.seeds as usize + self.failing;
+        writeln!(formatter, "{runs} runs, {} failed", self.failing)?;
+        for (kind, events) in &self.coverage {
+            for (event, coverage) in events {
+                writeln!(formatter, "  {:<26} at {event:<22} {coverage}", kind.name())?;
+            }
+        }
+        if !self.never_applicable.is_empty() {
+            let kinds: Vec<_> = self.never_applicable.iter().map(|kind| kind.name()).collect();
+            writeln!(formatter, "  nowhere to come in this scenario: {}", kinds.join(", "))?;
+        }
+        if self.pairs > 0 {
+            writeln!(formatter, "  {} pairs of faults", self.pairs)?;
+        }
+        self.failures.iter().try_for_each(|failure| write!(formatter, "\n{failure}"))
+    }
+}
