@@ -31,4 +31,4 @@ pub use host::{Host, HostError, Process};
 pub use network::{LinkSettings, TcpListener, TcpStream};
 pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
-pub use world::{Reaction, Run, Trigger, World, WorldError, WorldHandle};
+pub use world::{Reaction, Run, Trigger, Waiting, World, WorldError, WorldHandle};

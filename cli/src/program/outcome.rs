@@ -94,7 +94,7 @@ impl Outcome {
 
     /// Whether a tool hangs, and nothing ends the wait.
     pub(super) fn is_stuck(&self) -> bool {
-        matches!(self.ending, Ending::Unfinished(WorldError::Stuck | WorldError::TimeLimit { .. }))
+        matches!(self.ending, Ending::Unfinished(WorldError::Stuck { .. } | WorldError::TimeLimit { .. }))
     }
 
     pub(super) fn write(&self, limits: &LimitOptions, style: Style, out: &mut impl Write) -> io::Result<()> {
@@ -102,7 +102,7 @@ impl Outcome {
             write_result(result, style, out)?;
         }
         if let Some(problem) = self.problem() {
-            writeln!(out, "{} {}", style.bad("FAILED"), printable::line(&problem))?;
+            writeln!(out, "{} {}", style.bad("FAILED"), printable::lines(&problem))?;
         }
         if let Some(consumption) = self.consumption() {
             writeln!(out, "used: {}", consumption)?;

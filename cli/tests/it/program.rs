@@ -248,6 +248,7 @@ fn a_replay_shows_an_error_or_that_there_is_no_end() {
     3 events in 31536000.000000000 s of virtual time, digest a58115c90db6f80829c52b505de3c4f6f20c419440cb8995a88474a9ba808629
     FAILED
       the case came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without a timeout, or waits for a thread or for input from outside, does so forever
+        the scenario waits for the tool a, in attempt 1 of program-1-1
     "#);
 }
 

@@ -136,6 +136,7 @@ fn a_tool_that_hangs_leaves_the_program_unfinished() {
     assert_eq!((ended.code, &*ended.err), (Some(1), ""));
     assert_snapshot!(ended.out, @"
     FAILED the program came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without a timeout, or waits for a thread or for input from outside, does so forever
+      the scenario waits for the tool hang, in attempt 1 of program-1-1
     31536000.000000000 s of virtual time
     give --timeout SECONDS to end a program whose tool hangs
     ");

@@ -81,5 +81,6 @@ fn a_case_that_comes_to_no_end_shows_what_there_was() {
     4 events in 31536000.000000000 s of virtual time, digest 322e4cc2339f838e6ab8e1e27b92e4e6b8d2c54a35bcbf0d65671675c513b89d
     FAILED
       the case came to no end: nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without a timeout, or waits for a thread or for input from outside, does so forever
+        run-1/call-1 (a) waits for its tool, in attempt 1
     ");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::{Blocking, BlockingError, Clock, Ids, Rng, Sleep, Timeout, blocking, system};
+use super::{Blocking, BlockingError, Clock, Ids, Resource, Rng, Sleep, Timeout, Waits, blocking, system};
 use crate::event::Gate;
 
 /// A handle to one environment: cheap to clone, `Send + Sync`, and replaceable part by part.
@@ -28,6 +28,7 @@ pub struct Env {
     ids: Arc<dyn Ids>,
     blocking: Arc<dyn Blocking>,
     gate: Option<Arc<dyn Gate>>,
+    waits: Option<Waits>,
     host: Option<Arc<str>>,
     event_sequence: Arc<Mutex<u64>>,
 }
@@ -49,6 +50,7 @@ impl Env {
             ids: system.clone(),
             blocking: system,
             gate: None,
+            waits: None,
             host: None,
             event_sequence: Arc::default(),
         }
@@ -68,6 +70,7 @@ impl Env {
             ids: Arc::new(ids),
             blocking: Arc::new(blocking),
             gate: None,
+            waits: None,
             host: None,
             event_sequence: Arc::default(),
         }
@@ -113,6 +116,29 @@ impl Env {
     #[must_use]
     pub fn with_gate(self, gate: impl Gate + 'static) -> Self {
         Self { gate: Some(Arc::new(gate)), ..self }
+    }
+
+    /// Lets a world see who waits for what.
+    #[must_use]
+    pub fn with_waits(self, waits: Waits) -> Self {
+        Self { waits: Some(waits), ..self }
+    }
+
+    /// Where those who wait say for what; none in production.
+    pub fn waits(&self) -> Option<&Waits> {
+        self.waits.as_ref()
+    }
+
+    /// Waits for `future`. A world that comes to no end meanwhile says that its task waits for `what`, such as "an answer
+    /// of the bank".
+    pub async fn waiting<F: Future>(&self, what: &str, future: F) -> F::Output {
+        let _waiting = self.waits.as_ref().map(|waits| waits.wait(what));
+        future.await
+    }
+
+    /// A name for what only some can hold at once, such as a lock, so that a world can explain a deadlock.
+    pub fn resource(&self, name: &str) -> Resource {
+        Resource::new(self.waits.as_ref(), name)
     }
 
     /// The simulated host that this is the environment of; none outside a simulation of hosts.

@@ -10,6 +10,7 @@ mod ids;
 mod rng;
 mod sleep;
 mod system;
+mod waits;
 
 pub use blocking::{Blocking, BlockingError, panic_message};
 pub use clock::{Clock, Elapsed, Timeout};
@@ -17,3 +18,5 @@ pub use environment::Env;
 pub use ids::{CountingIds, Ids};
 pub use rng::{Rng, unit_from_bits};
 pub use sleep::Sleep;
+pub use waits::{Held, Resource, WaitGraph, WaitGuard, Waits};
+pub(crate) use waits::{Party, Wanted};

@@ -17,7 +17,7 @@ use super::provider::{ProviderCall, ToolProvider};
 use super::report::Report;
 use super::syntax::{NodeId, Program};
 use crate::causes;
-use crate::env::Env;
+use crate::env::{Env, WaitGuard};
 use crate::event::EventKind;
 
 /// Makes the requests of one evaluation.
@@ -57,7 +57,7 @@ impl<'p> Attempts<'p> {
                 };
                 match self.report.is_heard {
                     true => (frame, Work::Awaited(Box::pin(self.reported(tool, node, call)))),
-                    false => (frame, Work::Called(Calling::begin(self.provider, call))),
+                    false => (frame, Work::Called(Calling::begin(self.env, self.provider, call))),
                 }
             }
             Request::Rest { frame, tool, number, attempt, cause, delay } => {
@@ -72,7 +72,7 @@ impl<'p> Attempts<'p> {
         let event = EventKind::ProgramCall { tool: Arc::clone(tool), path, attempt };
         self.report.emit(Arc::clone(&call_id), event).await;
         let began = self.env.now();
-        let input = Calling::begin(self.provider, call).await;
+        let input = Calling::begin(self.env, self.provider, call).await;
         let (status, error) = match &input {
             Input::Answered(Err(error)) => match &**error {
                 ProviderError::Failed(failure) => ("error", Some(failure.kind().as_str())),
@@ -121,13 +121,16 @@ impl Future for Work<'_> {
 pub(super) struct Calling<'p> {
     tool: &'p str,
     future: Result<BoxFuture<'p, Result<Value, ProviderError>>, Option<ProviderError>>,
+    _waiting: Option<WaitGuard>,
 }
 
 impl<'p> Calling<'p> {
-    fn begin(provider: &'p dyn ToolProvider, call: ProviderCall<'p>) -> Self {
+    fn begin(env: &Env, provider: &'p dyn ToolProvider, call: ProviderCall<'p>) -> Self {
         let tool = call.tool;
+        let awaited = || format!("the tool {tool}, in attempt {} of {}", call.attempt, call.call_id());
+        let waiting = env.waits().map(|waits| waits.wait(awaited()));
         let future = catch_unwind(AssertUnwindSafe(|| provider.call(call)));
-        Self { tool, future: future.map_err(|payload| Some(panicked(&*payload))) }
+        Self { tool, future: future.map_err(|payload| Some(panicked(&*payload))), _waiting: waiting }
     }
 }
 

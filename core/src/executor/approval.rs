@@ -211,7 +211,11 @@ impl Flow<'_> {
             approval_id: Arc::clone(&request.approval_id),
         })
         .await;
-        match guarded(async { port.decide(&request).await }).await {
+        let waiting =
+            self.shown.as_ref().map(|shown| shown.waits_for(format!("a decision on {}", request.approval_id)));
+        let decision = guarded(async { port.decide(&request).await }).await;
+        drop(waiting);
+        match decision {
             Ok(decision) => Ok(decision),
             Err(error) if self.engine.is_control_flow(&error) => Err(Stop::Interrupted(Interrupted::new(error))),
             Err(error) => {

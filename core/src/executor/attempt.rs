@@ -60,6 +60,7 @@ impl Flow<'_> {
         attempt: u32,
     ) -> Result<Result<Value, Failure>, Interrupted> {
         let context = ToolContext { frame: Arc::clone(frame), attempt };
+        let _waiting = self.shown.as_ref().map(|shown| shown.waits_for(format!("its tool, in attempt {attempt}")));
         // The call itself is inside, since a tool may panic before it gives a future.
         let body = async { tool.tool().call(Arc::clone(arguments), context).await };
         let mut body = pin!(AssertUnwindSafe(body).catch_unwind().fuse());

@@ -127,6 +127,7 @@ impl ExecutorBuilder {
 
     /// The executor.
     pub fn build(self) -> Executor {
+        let are_shown = self.env.waits().is_some();
         let engine = Engine {
             emitter: Emitter::new(self.env.clone(), self.sinks),
             registry: self.registry,
@@ -134,7 +135,7 @@ impl ExecutorBuilder {
             backoff: self.backoff,
             hooks: self.hooks,
             ports: self.ports,
-            runs: Arc::new(Runs::new(self.limits, self.runs_tracked_max)),
+            runs: Arc::new(Runs::new(self.limits, self.runs_tracked_max, are_shown)),
             pending: parking_lot::Mutex::new(PendingApprovals::new(self.runs_tracked_max)),
             control_flow: self.control_flow,
         };

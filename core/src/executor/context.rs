@@ -10,6 +10,7 @@ use super::builder::Engine;
 use super::call::CallContext;
 use super::handle::Executor;
 use super::run::RunState;
+use super::shown::Shown;
 use crate::env::Env;
 
 /// A running call, and the running calls it is nested in.
@@ -20,13 +21,20 @@ pub(super) struct Frame {
     pub(super) call_id: Arc<str>,
     pub(super) kind: Arc<str>,
     pub(super) parent: Option<Arc<Self>>,
+    pub(super) shown: Option<Shown>,
     idempotency_key: Option<Arc<str>>,
     running: AtomicBool,
     cost_usd: Mutex<f64>,
 }
 
 impl Frame {
-    pub(super) fn new(executor: &Executor, run: Arc<RunState>, call_id: Arc<str>, kind: Arc<str>) -> Self {
+    pub(super) fn new(
+        executor: &Executor,
+        run: Arc<RunState>,
+        call_id: Arc<str>,
+        kind: Arc<str>,
+        shown: Option<Shown>,
+    ) -> Self {
         Self {
             engine: Arc::clone(&executor.engine),
             context: Arc::clone(&executor.context),
@@ -34,6 +42,7 @@ impl Frame {
             call_id,
             kind,
             parent: executor.frame.clone(),
+            shown,
             idempotency_key: executor.idempotency_key.clone(),
             running: AtomicBool::new(true),
             cost_usd: Mutex::new(0.0),

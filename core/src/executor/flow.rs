@@ -18,6 +18,7 @@ use super::ledger::LedgerEntry;
 use super::lock::{Permit, Share};
 use super::result::{Outcome, ToolResult};
 use super::run::{RunGuard, RunState};
+use super::shown::Shown;
 use crate::BoxError;
 use crate::causes;
 use crate::event::{self, Emitter, EventKind, Subject};
@@ -64,6 +65,7 @@ pub(super) struct Flow<'a> {
     pub(super) identity: Identity,
     /// Whether the run began and ends with this call or batch.
     pub(super) is_fresh_run: bool,
+    pub(super) shown: Option<Shown>,
 }
 
 /// Takes one call through all policies. A pre-approval is used as the decision, without asking the port (E8).
@@ -81,6 +83,8 @@ pub(super) async fn execute(
     };
     let tool = prepared.map_or_else(|| call.name.into(), |prepared| Arc::clone(prepared.name()));
     let call_id: Arc<str> = if call.id.is_empty() { engine.env.next_id("call") } else { call.id.into() };
+    let parent = executor.frame.as_ref().and_then(|frame| frame.shown.as_ref());
+    let shown = Shown::new(&engine.env, &run.state.id, &call_id, &tool, parent);
     let flow = Flow {
         executor,
         engine,
@@ -89,6 +93,7 @@ pub(super) async fn execute(
         subject: Subject { call_id: Some(Arc::clone(&call_id)), ..executor.run_subject(run) },
         identity: Identity { call_id, tool, arguments: Arc::new(call.arguments) },
         is_fresh_run: run.fresh,
+        shown,
     };
     let span = event::call_span(&flow.identity.tool, &flow.identity.call_id, &run.state.id);
     if span.is_disabled() {
@@ -191,7 +196,7 @@ impl Flow<'_> {
 
     fn frame(&self, tool: &PreparedTool) -> Arc<Frame> {
         let call_id = Arc::clone(&self.identity.call_id);
-        Arc::new(Frame::new(self.executor, Arc::clone(self.run), call_id, Arc::clone(tool.kind())))
+        Arc::new(Frame::new(self.executor, Arc::clone(self.run), call_id, Arc::clone(tool.kind()), self.shown.clone()))
     }
 
     /// The enclosing call, if it is a running call of the same run (E10).
@@ -207,7 +212,7 @@ impl Flow<'_> {
             None => (Some(share), Some(kind)),
             Some(frame) => (None, Some(kind).filter(|kind| !frame.holds_kind(self.run, kind))),
         };
-        self.run.lock.acquire(share, kind).await
+        self.run.lock.acquire(share, kind, self.shown.clone()).await
     }
 
     /// Records the finished call (E12).

@@ -11,6 +11,9 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
+use super::shown::Shown;
+use crate::env::WaitGuard;
+
 /// A call, in the order of arrival.
 type Ticket = u64;
 
@@ -23,6 +26,10 @@ struct Needs {
     lock: Option<Share>,
     /// Its kind, if that has a cap.
     kind: Option<Arc<str>>,
+    /// Who it is, for a world that asks who waits for whom.
+    shown: Option<Shown>,
+    /// What it says there now.
+    claims: Vec<WaitGuard>,
 }
 
 /// How a call holds the run's lock.
@@ -47,6 +54,8 @@ impl Share {
 /// little it wants.
 #[derive(Debug)]
 struct FairShares {
+    /// What a share of it is called in a world.
+    name: Option<Arc<str>>,
     capacity: u32,
     in_use: u32,
     waiting: BTreeMap<Place, (Ticket, u32)>,
@@ -54,8 +63,8 @@ struct FairShares {
 }
 
 impl FairShares {
-    fn new(capacity: u32) -> Self {
-        Self { capacity, in_use: 0, waiting: BTreeMap::new(), next: 0 }
+    fn new(name: Option<String>, capacity: u32) -> Self {
+        Self { name: name.map(Arc::from), capacity, in_use: 0, waiting: BTreeMap::new(), next: 0 }
     }
 
     /// Takes `weight`, at most the capacity, or joins the queue.
@@ -123,13 +132,17 @@ enum Stage {
 }
 
 impl RunQueue {
-    fn new(caps: &BTreeMap<String, NonZeroU32>) -> Self {
-        let caps = caps.iter().map(|(kind, cap)| (kind.clone(), FairShares::new(cap.get()))).collect();
-        Self { lock: FairShares::new(u32::MAX), caps, waiting: VecDeque::new(), next: 0 }
+    fn new(caps: &BTreeMap<String, NonZeroU32>, shown_as: Option<&str>) -> Self {
+        let cap = |(kind, cap): (&String, &NonZeroU32)| {
+            let name = shown_as.map(|run| format!("a place of kind `{kind}` (cap {cap}) in {run}"));
+            (kind.clone(), FairShares::new(name, cap.get()))
+        };
+        let lock = FairShares::new(shown_as.map(|run| format!("the lock of {run}")), u32::MAX);
+        Self { lock, caps: caps.iter().map(cap).collect(), waiting: VecDeque::new(), next: 0 }
     }
 
     /// Takes what the call needs, or joins the queue.
-    fn join(&mut self, needs: Needs) -> Result<Needs, Ticket> {
+    fn join(&mut self, mut needs: Needs) -> Result<Needs, Ticket> {
         let ticket = self.next;
         self.next += 1;
         let lock = needs.lock.map_or(Ok(()), |share| self.lock.request(ticket, share.weight()));
@@ -137,6 +150,7 @@ impl RunQueue {
             Ok(()) => self.go_to_cap(ticket, needs.kind.as_deref()),
             Err(place) => Stage::WaitsForLock(place),
         };
+        self.show(stage, &mut needs);
         if stage == Stage::Granted {
             return Ok(needs);
         }
@@ -209,8 +223,25 @@ impl RunQueue {
 
     fn move_to(&mut self, ticket: Ticket, stage: Stage) {
         if let Some(index) = self.index(ticket) {
+            let mut needs = std::mem::take(&mut self.waiting[index].needs);
+            self.show(stage, &mut needs);
+            self.waiting[index].needs = needs;
             self.waiting[index].stage = stage;
         }
+    }
+
+    /// Says in a world what a call in this stage holds and waits for.
+    fn show(&self, stage: Stage, needs: &mut Needs) {
+        let Some(shown) = &needs.shown else { return };
+        let lock = needs.lock.and(self.lock.name.as_ref());
+        let cap = needs.kind.as_deref().and_then(|kind| self.caps.get(kind)?.name.as_ref());
+        let (lock_is_held, cap) = match stage {
+            Stage::WaitsForLock(_) => (false, None),
+            Stage::WaitsForCap(_) | Stage::Granted => (true, cap),
+        };
+        let lock = lock.map(|lock| shown.claim(lock, lock_is_held));
+        let cap = cap.map(|cap| shown.claim(cap, stage == Stage::Granted));
+        needs.claims = lock.into_iter().chain(cap).collect();
     }
 }
 
@@ -221,15 +252,20 @@ pub(super) struct RunLock {
 }
 
 impl RunLock {
-    /// With caps for these kinds.
-    pub(super) fn new(caps: &BTreeMap<String, NonZeroU32>) -> Self {
-        Self { queue: Mutex::new(RunQueue::new(caps)) }
+    /// With caps for these kinds. In a world it is shown as that of this run.
+    pub(super) fn new(caps: &BTreeMap<String, NonZeroU32>, shown_as: Option<&str>) -> Self {
+        Self { queue: Mutex::new(RunQueue::new(caps, shown_as)) }
     }
 
     /// Waits for a share of the lock, and for a place under the cap of `kind` if it has one; a nested call may need
     /// neither. It joins the queue when first polled; dropping it leaves the queue.
-    pub(super) fn acquire<'a>(&'a self, lock: Option<Share>, kind: Option<&'a Arc<str>>) -> Acquire<'a> {
-        Acquire { queue: &self.queue, state: AcquireState::Unpolled { lock, kind } }
+    pub(super) fn acquire<'a>(
+        &'a self,
+        lock: Option<Share>,
+        kind: Option<&'a Arc<str>>,
+        shown: Option<Shown>,
+    ) -> Acquire<'a> {
+        Acquire { queue: &self.queue, state: AcquireState::Unpolled { lock, kind, shown } }
     }
 }
 
@@ -243,7 +279,7 @@ pub(super) struct Acquire<'a> {
 
 #[derive(Debug)]
 enum AcquireState<'a> {
-    Unpolled { lock: Option<Share>, kind: Option<&'a Arc<str>> },
+    Unpolled { lock: Option<Share>, kind: Option<&'a Arc<str>>, shown: Option<Shown> },
     Waiting(Ticket),
     Done,
 }
@@ -254,9 +290,10 @@ impl<'a> Future for Acquire<'a> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Permit<'a>> {
         let queue = self.queue;
         let mut locked = queue.lock();
-        if let AcquireState::Unpolled { lock, kind } = self.state {
+        if let AcquireState::Unpolled { lock, kind, shown } = &mut self.state {
             let kind = kind.filter(|kind| locked.caps.contains_key(&***kind)).cloned();
-            match locked.join(Needs { lock, kind }) {
+            let needs = Needs { lock: *lock, kind, shown: shown.take(), claims: Vec::new() };
+            match locked.join(needs) {
                 Ok(granted) => {
                     self.state = AcquireState::Done;
                     return Poll::Ready(Permit { queue, granted });
@@ -311,13 +348,13 @@ mod tests {
 
     fn lock(caps: &[(&str, u32)]) -> RunLock {
         let caps = caps.iter().map(|(kind, cap)| ((*kind).to_owned(), NonZeroU32::new(*cap).unwrap()));
-        RunLock::new(&caps.collect())
+        RunLock::new(&caps.collect(), None)
     }
 
     /// Waits for a share, and for the cap of the kind "a" or "b".
     fn waits<'a>(lock: &'a RunLock, share: impl Into<Option<Share>>, kind: &str) -> Spawn<Acquire<'a>> {
         static KINDS: LazyLock<[Arc<str>; 2]> = LazyLock::new(|| ["a".into(), "b".into()]);
-        spawn(lock.acquire(share.into(), KINDS.iter().find(|known| ***known == *kind)))
+        spawn(lock.acquire(share.into(), KINDS.iter().find(|known| ***known == *kind), None))
     }
 
     #[test]

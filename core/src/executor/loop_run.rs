@@ -102,10 +102,14 @@ impl LoopRun {
         let model: Arc<str> = request.model.as_str().into();
         let emitter = self.executor.emitter();
         emitter.emit(&self.subject, || EventKind::ModelStarted { model: Arc::clone(&model), turn }).await;
+        let waits = self.executor.env().waits();
+        let waiting =
+            waits.map(|waits| waits.wait(format!("an answer of {model}, in turn {turn} of {}", self.run.state.id)));
         let response = match on_delta {
             None => transport.complete(request).await,
             Some(on_delta) => stream(transport, request, &**on_delta).await,
         };
+        drop(waiting);
         let (usage, tool_calls) = match &response {
             Ok(response) => (response.usage, response.message.tool_calls.len()),
             Err(_) => (Usage::default(), 0),

@@ -21,6 +21,7 @@ mod plan;
 mod result;
 mod retry;
 mod run;
+mod shown;
 mod tool_loop;
 
 pub use approval::{ApprovalPort, ApprovalRequest, Decision};

@@ -47,8 +47,9 @@ pub(super) struct RunState {
 }
 
 impl RunState {
-    fn new(id: Arc<str>, limits: &RunLimits) -> Self {
-        Self { id, guards: Mutex::default(), lock: RunLock::new(&limits.per_kind) }
+    fn new(id: Arc<str>, limits: &RunLimits, is_shown: bool) -> Self {
+        let lock = RunLock::new(&limits.per_kind, is_shown.then_some(&*id));
+        Self { id, guards: Mutex::default(), lock }
     }
 }
 
@@ -57,6 +58,8 @@ impl RunState {
 pub(super) struct Runs {
     limits: RunLimits,
     tracked_max: usize,
+    /// Whether a world sees who waits for their locks.
+    are_shown: bool,
     tracked: Mutex<Tracked>,
 }
 
@@ -78,8 +81,8 @@ struct Entry {
 }
 
 impl Runs {
-    pub(super) fn new(limits: RunLimits, tracked_max: usize) -> Self {
-        Self { limits, tracked_max, tracked: Mutex::default() }
+    pub(super) fn new(limits: RunLimits, tracked_max: usize, are_shown: bool) -> Self {
+        Self { limits, tracked_max, are_shown, tracked: Mutex::default() }
     }
 
     pub(super) fn limits(&self) -> &RunLimits {
@@ -91,7 +94,7 @@ impl Runs {
         let mut tracked = self.tracked.lock();
         let Tracked { runs, idle, .. } = &mut *tracked;
         let entry = runs.entry(run_id).or_insert_with_key(|run_id| Entry {
-            state: Arc::new(RunState::new(Arc::clone(run_id), &self.limits)),
+            state: Arc::new(RunState::new(Arc::clone(run_id), &self.limits, self.are_shown)),
             in_flight: 0,
             idle_since: 0,
         });
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_run_unused_for_longest_goes_first_but_never_one_in_flight() {
-        let runs = Arc::new(Runs::new(RunLimits::default(), 2));
+        let runs = Arc::new(Runs::new(RunLimits::default(), 2, false));
         let busy = runs.enter("busy".into(), false);
         drop(runs.enter("a".into(), false));
         drop(runs.enter("b".into(), false));
@@ -191,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_fresh_run_is_forgotten_with_its_guard() {
-        let runs = Arc::new(Runs::new(RunLimits::default(), 8));
+        let runs = Arc::new(Runs::new(RunLimits::default(), 8, false));
         let outer = runs.enter("run-1".into(), true);
         let nested = runs.enter("run-1".into(), false);
         assert!(Arc::ptr_eq(&outer.state, &nested.state));
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn an_ended_run_begins_anew() {
-        let runs = Arc::new(Runs::new(RunLimits::default(), 8));
+        let runs = Arc::new(Runs::new(RunLimits::default(), 8, false));
         let old = runs.enter("run-1".into(), false);
         runs.end("run-1");
         let new = runs.enter("run-1".into(), false);

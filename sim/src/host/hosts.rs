@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::machine::{Host, Machine};
-use crate::network::{Fabric, Names, PLACES_MAX, Place};
-use crate::schedule::{Owner, Tasks};
+use crate::network::{Fabric, PLACES_MAX, Place};
+use crate::schedule::{Label, Owner, Tasks};
 use crate::world::HostParts;
 
 /// What hosts share.
@@ -18,7 +18,6 @@ pub(crate) struct Hosts {
     pub(super) tasks: Tasks,
     pub(super) fabric: Fabric,
     pub(super) parts: Arc<HostParts>,
-    pub(super) names: Names,
     machines: Mutex<BTreeMap<Arc<str>, Arc<Machine>>>,
     lives: AtomicU64,
 }
@@ -44,7 +43,7 @@ pub enum HostError {
 
 impl Hosts {
     pub(crate) fn new(tasks: Tasks, fabric: Fabric, parts: Arc<HostParts>) -> Self {
-        Self { tasks, fabric, parts, names: Names::default(), machines: Mutex::default(), lives: AtomicU64::new(0) }
+        Self { tasks, fabric, parts, machines: Mutex::default(), lives: AtomicU64::new(0) }
     }
 
     pub(crate) fn fabric(&self) -> &Fabric {
@@ -84,9 +83,9 @@ impl Hosts {
         let Some((id, address)) = self.fabric.host(place) else {
             return Err(HostError::TooMany { name: name.to_owned(), hosts_max: PLACES_MAX });
         };
+        self.fabric.names().give(address, name);
         let machine = Arc::new(Machine::new(name.into(), place, id, address, self.new_owner()));
         machines.insert(name.into(), Arc::clone(&machine));
-        self.names.insert(address, name.into());
         Ok(Host::new(machine, Arc::clone(self)))
     }
 
@@ -104,7 +103,8 @@ impl Hosts {
 
     /// Runs a task that belongs to no host, as long as there is a world.
     pub(crate) fn spawn_of_world(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let _running = self.tasks.spawn(Owner(u64::MAX), task);
+        let label = Label { host: "the world".into(), name: Some("a repair".into()) };
+        let _running = self.tasks.spawn(Owner(u64::MAX), label, task);
     }
 
     /// Repairs everything: whoever is down is started, whoever stands still goes on, every way is whole, every clock right.
@@ -129,6 +129,15 @@ impl Hosts {
 
     pub(super) fn new_owner(&self) -> Owner {
         Owner(self.lives.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// What is wrong with hosts, and with the ways between them.
+    pub(crate) fn ailments(&self) -> Vec<String> {
+        let machines = self.machines.lock();
+        let name = |place| machines.values().find(|machine| machine.place == place).map(|machine| &machine.name);
+        let of_hosts = machines.values().filter_map(|machine| machine.ailment(&self.tasks));
+        let cut = self.fabric.cut_ways().into_iter().filter_map(|(from, to)| Some((name(from)?, name(to)?)));
+        of_hosts.chain(cut.map(|(from, to)| format!("nothing gets through from {from} to {to}"))).collect()
     }
 
     /// The address of a host's port.

@@ -17,7 +17,7 @@ use super::hosts::Hosts;
 use super::life::Life;
 use super::process::Process;
 use crate::network::{LinkSettings, Place};
-use crate::schedule::{Owner, Task, drop_quietly};
+use crate::schedule::{Owner, Task, Tasks, drop_quietly};
 use crate::world::SharedStreams;
 
 type Program = Arc<dyn Fn(Process) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -52,6 +52,19 @@ impl Machine {
     pub(super) fn new(name: Arc<str>, place: Place, id: HostId, address: IpAddr, owner: Owner) -> Self {
         let state = State { life: Life::new(owner), power: Power::Up, is_paused: false, program: None };
         Self { name, place, id, address, skew: Skew::default(), state: Mutex::new(state) }
+    }
+
+    /// What may keep others waiting for it.
+    pub(super) fn ailment(&self, tasks: &Tasks) -> Option<String> {
+        let state = self.state.lock();
+        match state.power {
+            Power::Off => Some(format!("{} is without power", self.name)),
+            Power::Crashed => Some(format!("{} is down: its process was killed", self.name)),
+            Power::Up if tasks.is_paused(state.life.owner) => {
+                Some(format!("{} stands still: it was paused", self.name))
+            }
+            Power::Up => None,
+        }
     }
 
     /// The end of the world. The program may hold on to the world that holds on to it.
@@ -120,7 +133,7 @@ impl Host {
         self.emit(EventKind::HostStarted {});
         let process = self.process();
         // What a program does before it first waits is a step of its task.
-        let _running = process.clone().spawn(async move { program(process).await });
+        let _running = process.clone().spawn_named("program", async move { program(process).await });
     }
 
     /// The process that runs there in its present life, to run more in it.

@@ -17,7 +17,7 @@ use crate::assertion::Assertions;
 use crate::effect::Effects;
 use crate::fault::Faults;
 use crate::network::{Port, TcpListener, TcpStream};
-use crate::schedule::Task;
+use crate::schedule::{Label, Task};
 use crate::world::subject_of_world;
 
 /// One life of a host: its environment, its network, and a place for tasks. Cheap to clone. When the life is over, nothing
@@ -79,12 +79,30 @@ impl Process {
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
+        self.run(None, future)
+    }
+
+    /// As [`Process::spawn`], with a name by which a world that comes to no end speaks of the task.
+    pub fn spawn_named<T, F>(&self, name: &str, future: F) -> Task<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.run(Some(name.into()), future)
+    }
+
+    fn run<T, F>(&self, name: Option<Arc<str>>, future: F) -> Task<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
         if self.life.is_over() {
             return Task::lost();
         }
+        let label = Label { host: Arc::clone(self.host_name()), name };
         let (hosts, name) = (Arc::clone(&self.hosts), Arc::clone(self.host_name()));
         let future = AssertUnwindSafe(future).catch_unwind();
-        self.hosts.tasks.spawn(self.life.owner, async move {
+        self.hosts.tasks.spawn(self.life.owner, label, async move {
             match future.await {
                 Ok(value) => value,
                 Err(payload) => {
@@ -111,7 +129,7 @@ impl Process {
     pub async fn connect(&self, host: &str, port: u16) -> io::Result<TcpStream> {
         let address = self.hosts.address(host, port);
         let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("there is no host {host:?}"));
-        self.port().connect(address.ok_or_else(unknown)?).await
+        self.port().connect(address.ok_or_else(unknown)?, host).await
     }
 
     fn port(&self) -> Port {
@@ -121,7 +139,7 @@ impl Process {
             sockets: self.life.sockets.clone(),
             env: self.env.clone(),
             emitter: Emitter::new(self.env.clone(), vec![Arc::clone(&self.hosts.parts.sink)]),
-            names: self.hosts.names.clone(),
+            names: self.hosts.fabric.names().clone(),
         }
     }
 }

@@ -12,6 +12,7 @@ use turmoil_net::{EnterGuard, HostId, KernelConfig, Net, Packet};
 
 use super::flow::{Flow, FlowState};
 use super::link::{LinkSettings, Links, Way};
+use super::names::Names;
 use super::reset::{answer, length, reset};
 use super::retransmission::{GIVEN_UP_AFTER_NS, after_losses_ns, next_ns};
 use crate::world::{Streams, Time, TimerKey};
@@ -55,6 +56,7 @@ pub(super) fn touch() {
 pub(crate) struct Fabric {
     time: Arc<Time>,
     streams: Arc<Streams>,
+    names: Names,
     inner: Mutex<Inner>,
 }
 
@@ -102,13 +104,23 @@ impl Fabric {
             driver: Waker::noop().clone(),
             collected: Vec::new(),
         };
-        Self { time, streams, inner: Mutex::new(inner) }
+        Self { time, streams, names: Names::default(), inner: Mutex::new(inner) }
     }
 
     /// The identifier of the host at a place, and its address. The first call builds the network on this thread.
     pub(crate) fn host(&self, place: Place) -> Option<(HostId, IpAddr)> {
         let mut inner = self.inner.lock();
         inner.net.get_or_insert_with(install).hosts.get(place.0).copied()
+    }
+
+    /// What the hosts are called.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The ways on which nothing gets through.
+    pub(crate) fn cut_ways(&self) -> Vec<(Place, Place)> {
+        self.inner.lock().links.cut_ways()
     }
 
     /// Tears the network down. On the world's thread.

@@ -97,6 +97,10 @@ impl Links {
         self.cut.contains(&way)
     }
 
+    pub(super) fn cut_ways(&self) -> Vec<Way> {
+        self.cut.iter().copied().collect()
+    }
+
     /// Draws how the next packet gets through. Each way has a stream of its own.
     pub(super) fn draw(&mut self, way: Way, streams: &Streams) -> Passage {
         let settings = self.get(way);

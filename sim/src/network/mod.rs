@@ -7,11 +7,12 @@
 mod fabric;
 mod flow;
 mod link;
+mod names;
 mod reset;
 mod retransmission;
 mod socket;
 
 pub(crate) use fabric::{Fabric, PLACES_MAX, Place};
 pub use link::LinkSettings;
-pub(crate) use socket::{Names, Port, Sockets};
+pub(crate) use socket::{Port, Sockets};
 pub use socket::{TcpListener, TcpStream};

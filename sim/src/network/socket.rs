@@ -1,6 +1,5 @@
 //! Sockets that know their host, so that they work in any task.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -17,6 +16,7 @@ use windtunnel_core::env::Env;
 use windtunnel_core::event::{Emitter, EventKind};
 
 use super::fabric::{is_up, touch};
+use super::names::Names;
 use super::retransmission::CONNECT_TIMEOUT;
 use crate::world::subject_of_world;
 
@@ -29,22 +29,6 @@ pub(crate) struct Port {
     pub(crate) env: Env,
     pub(crate) emitter: Emitter,
     pub(crate) names: Names,
-}
-
-/// Which host an address is of.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
-    by_address: Arc<Mutex<BTreeMap<IpAddr, Arc<str>>>>,
-}
-
-impl Names {
-    pub(crate) fn insert(&self, address: IpAddr, name: Arc<str>) {
-        self.by_address.lock().insert(address, name);
-    }
-
-    fn of(&self, address: IpAddr) -> Arc<str> {
-        self.by_address.lock().get(&address).map(Arc::clone).unwrap_or_default()
-    }
 }
 
 /// The sockets that one life of a host has, in whatever task they are.
@@ -72,6 +56,8 @@ type Connect = Pin<Box<dyn Future<Output = io::Result<shim::TcpStream>> + Send>>
 struct Socket {
     inner: Arc<Mutex<Option<Inner>>>,
     port: Port,
+    /// Who is at the other end; for a listener, its own port.
+    peer: Arc<str>,
 }
 
 impl Sockets {
@@ -107,8 +93,8 @@ fn close(host: HostId, inner: Option<Inner>) {
 }
 
 impl Port {
-    fn socket(&self, inner: Inner) -> Socket {
-        Socket { inner: self.sockets.keep(inner), port: self.clone() }
+    fn socket(&self, inner: Inner, peer: Arc<str>) -> Socket {
+        Socket { inner: self.sockets.keep(inner), port: self.clone(), peer }
     }
 
     pub(crate) async fn listen(self, port: u16) -> io::Result<TcpListener> {
@@ -122,19 +108,18 @@ impl Port {
             binding.as_mut().poll(context)
         });
         let listener = bound.await?;
-        Ok(TcpListener { socket: self.socket(Inner::Listener(listener)) })
+        Ok(TcpListener { socket: self.socket(Inner::Listener(listener), format!("port {port}").into()) })
     }
 
-    fn stream(&self, stream: shim::TcpStream, peer: IpAddr) -> TcpStream {
-        TcpStream { socket: self.socket(Inner::Stream(stream)), peer: self.names.of(peer), is_announced: false }
-    }
-
-    pub(crate) async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
-        let to = self.names.of(address.ip());
-        self.emitter.emit(&subject_of_world(), || EventKind::NetworkConnect { to, port: address.port() }).await;
-        let socket = self.socket(Inner::Connecting(Box::pin(shim::TcpStream::connect(address))));
+    pub(crate) async fn connect(self, address: SocketAddr, host: &str) -> io::Result<TcpStream> {
+        let (host, port): (Arc<str>, u16) = (host.into(), address.port());
+        let to = Arc::clone(&host);
+        self.emitter.emit(&subject_of_world(), || EventKind::NetworkConnect { to, port }).await;
+        let peer: Arc<str> = format!("{host}:{port}").into();
+        let connecting = Inner::Connecting(Box::pin(shim::TcpStream::connect(address)));
+        let socket = self.socket(connecting, Arc::clone(&peer));
         let connected = std::future::poll_fn(|context| {
-            let polled = socket.poll(|inner| match inner {
+            let polled = socket.poll("a connection to", |inner| match inner {
                 Inner::Connecting(connecting) => connecting.as_mut().poll(context),
                 Inner::Listener(_) | Inner::Stream(_) => Poll::Pending,
             });
@@ -143,15 +128,18 @@ impl Port {
             polled
         });
         match self.env.timeout(CONNECT_TIMEOUT, connected).await {
-            Ok(stream) => Ok(self.stream(stream?, address.ip())),
+            Ok(stream) => {
+                Ok(TcpStream { socket: self.socket(Inner::Stream(stream?), peer), host, is_announced: false })
+            }
             Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 }
 
 impl Socket {
-    /// Acts on the socket; never, if its life is over. What waits has changed nothing, unless the caller says so.
-    fn poll<T>(&self, act: impl FnOnce(&mut Inner) -> Poll<T>) -> Poll<T> {
+    /// Acts on the socket; never, if its life is over. What waits has changed nothing, unless the caller says so. It waits
+    /// for something of its peer, such as "data from".
+    fn poll<T>(&self, awaited: &str, act: impl FnOnce(&mut Inner) -> Poll<T>) -> Poll<T> {
         let mut inner = self.inner.lock();
         match &mut *inner {
             Some(inner) if is_up() && !self.port.is_frozen.load(Ordering::Relaxed) => {
@@ -159,6 +147,8 @@ impl Socket {
                 let polled = act(inner);
                 if polled.is_ready() {
                     touch();
+                } else if let Some(waits) = self.port.env.waits() {
+                    waits.found_unready(format!("{awaited} {}", self.peer));
                 }
                 polled
             }
@@ -166,8 +156,8 @@ impl Socket {
         }
     }
 
-    fn poll_stream<T>(&self, act: impl FnOnce(Pin<&mut shim::TcpStream>) -> Poll<T>) -> Poll<T> {
-        self.poll(|inner| match inner {
+    fn poll_stream<T>(&self, awaited: &str, act: impl FnOnce(Pin<&mut shim::TcpStream>) -> Poll<T>) -> Poll<T> {
+        self.poll(awaited, |inner| match inner {
             Inner::Stream(stream) => act(Pin::new(stream)),
             Inner::Connecting(_) | Inner::Listener(_) => Poll::Pending,
         })
@@ -199,25 +189,31 @@ impl TcpListener {
     /// # Errors
     /// As the operating system's.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
-        let accepted = self.socket.poll(|inner| match inner {
+        let accepted = self.socket.poll("somebody who connects to its", |inner| match inner {
             Inner::Listener(listener) => listener.poll_accept(context),
             Inner::Connecting(_) | Inner::Stream(_) => Poll::Pending,
         });
-        accepted.map_ok(|(stream, peer)| (self.socket.port.stream(stream, peer.ip()), peer))
+        accepted.map_ok(|(stream, address)| {
+            let port = &self.socket.port;
+            let host = port.names.at(address.ip());
+            let socket = port.socket(Inner::Stream(stream), Arc::clone(&host));
+            (TcpStream { socket, host, is_announced: false }, address)
+        })
     }
 }
 
 /// A connection between two hosts: bytes in order, with the latency and the faults of the way.
 pub struct TcpStream {
     socket: Socket,
-    peer: Arc<str>,
+    /// The host at the other end.
+    host: Arc<str>,
     /// Whether the write that is tried now has been: it is one event, however often it finds no room.
     is_announced: bool,
 }
 
 impl AsyncRead for TcpStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.socket.poll_stream(|stream| stream.poll_read(context, buffer))
+        self.socket.poll_stream("data from", |stream| stream.poll_read(context, buffer))
     }
 }
 
@@ -225,21 +221,21 @@ impl AsyncWrite for TcpStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
         let port = &self.socket.port;
         if !self.is_announced && !port.is_frozen.load(Ordering::Relaxed) {
-            let (to, bytes) = (Arc::clone(&self.peer), buffer.len());
+            let (to, bytes) = (Arc::clone(&self.host), buffer.len());
             port.emitter.emit_now(&subject_of_world(), || EventKind::NetworkSend { to, bytes });
         }
-        let written = self.socket.poll_stream(|stream| stream.poll_write(context, buffer));
+        let written = self.socket.poll_stream("room to send to", |stream| stream.poll_write(context, buffer));
         self.is_announced = written.is_pending();
         written
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.socket.poll_stream(|stream| stream.poll_flush(context))
+        self.socket.poll_stream("room to send to", |stream| stream.poll_flush(context))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         touch();
-        self.socket.poll_stream(|stream| stream.poll_shutdown(context))
+        self.socket.poll_stream("room to send to", |stream| stream.poll_shutdown(context))
     }
 }
 

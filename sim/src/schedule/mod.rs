@@ -9,5 +9,6 @@ mod tasks;
 pub(crate) use dropping::drop_quietly;
 pub use order::Schedule;
 pub(crate) use ready::Owner;
+pub(crate) use task::Label;
 pub use task::{Task, TaskError};
 pub(crate) use tasks::{Next, Tasks};

@@ -6,11 +6,38 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
+use windtunnel_core::env::Waits;
 
 /// Awaits the value of a task. Dropped, it leaves the task running.
 #[must_use = "a task that nobody awaits runs on"]
 pub struct Task<T> {
     slot: Arc<Mutex<Slot<T>>>,
+    /// None, if it never runs.
+    pub(super) awaited: Option<Awaited>,
+}
+
+/// Where a task runs, and as what it was spawned.
+#[derive(Clone, Debug)]
+pub(crate) struct Label {
+    pub(crate) host: Arc<str>,
+    pub(crate) name: Option<Arc<str>>,
+}
+
+impl Label {
+    /// The task of this number, to be read.
+    pub(crate) fn of_task(&self, number: u64) -> String {
+        match &self.name {
+            Some(name) => format!("{}: {name} (task {number})", self.host),
+            None => format!("{}: task {number}", self.host),
+        }
+    }
+}
+
+/// What whoever awaits a task says that it waits for.
+pub(super) struct Awaited {
+    pub(super) waits: Waits,
+    pub(super) number: u64,
+    pub(super) label: Label,
 }
 
 /// A task gave no value.
@@ -37,12 +64,13 @@ pub(super) struct Ending<T> {
 impl<T> Task<T> {
     pub(super) fn new() -> (Self, Ending<T>) {
         let slot = Arc::new(Mutex::new(Slot { state: State::Running, waker: None }));
-        (Self { slot: Arc::clone(&slot) }, Ending { slot })
+        (Self { slot: Arc::clone(&slot), awaited: None }, Ending { slot })
     }
 
     /// A task that never ran.
     pub(crate) fn lost() -> Self {
-        Self { slot: Arc::new(Mutex::new(Slot { state: State::Ended(Err(TaskError)), waker: None })) }
+        let slot = Arc::new(Mutex::new(Slot { state: State::Ended(Err(TaskError)), waker: None }));
+        Self { slot, awaited: None }
     }
 
     /// Whether it has ended.
@@ -86,6 +114,9 @@ impl<T> Future for Task<T> {
             State::Running => {
                 slot.state = State::Running;
                 slot.waker = Some(context.waker().clone());
+                if let Some(Awaited { waits, number, label }) = &self.awaited {
+                    waits.found_unready(format!("the end of {}", label.of_task(*number)));
+                }
                 Poll::Pending
             }
             State::Taken => Poll::Ready(Err(TaskError)),

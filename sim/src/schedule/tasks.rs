@@ -1,6 +1,6 @@
 //! All tasks of a world, and the scenario among them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -8,16 +8,18 @@ use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use rand_chacha::ChaCha8Rng;
 use slab::Slab;
+use windtunnel_core::env::Waits;
 
 use super::dropping::drop_quietly;
 use super::order::{Candidate, Choice, Chooser, Schedule};
 use super::ready::{Owner, TaskId, Waking};
-use super::task::{Ending, Task};
+use super::task::{Awaited, Ending, Label, Task};
 
 /// The tasks. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Tasks {
     shared: Arc<Shared>,
+    waits: Waits,
 }
 
 pub(super) struct Shared {
@@ -41,6 +43,7 @@ struct Inner {
 struct Slot {
     number: u64,
     owner: Owner,
+    label: Label,
     /// Taken out while it is polled.
     future: Option<BoxFuture<'static, ()>>,
     waker: Waker,
@@ -62,7 +65,7 @@ pub(crate) struct Running {
 }
 
 impl Tasks {
-    pub(crate) fn new(schedule: Schedule, generator: ChaCha8Rng, keeps_choices: bool) -> Self {
+    pub(crate) fn new(schedule: Schedule, generator: ChaCha8Rng, keeps_choices: bool, waits: Waits) -> Self {
         let mut chooser = Chooser::new(schedule, generator, keeps_choices);
         let inner = Inner {
             slots: Slab::new(),
@@ -75,7 +78,7 @@ impl Tasks {
             driver: Waker::noop().clone(),
             is_driven: false,
         };
-        Self { shared: Arc::new(Shared { inner: Mutex::new(inner) }) }
+        Self { shared: Arc::new(Shared { inner: Mutex::new(inner) }), waits }
     }
 
     /// Which task went on wherever several could, if that is kept.
@@ -89,25 +92,27 @@ impl Tasks {
     }
 
     /// Adds a task, which can go on at once.
-    pub(crate) fn spawn<T, F>(&self, owner: Owner, future: F) -> Task<T>
+    pub(crate) fn spawn<T, F>(&self, owner: Owner, label: Label, future: F) -> Task<T>
     where
         T: Send + 'static,
         F: Future<Output = T> + Send + 'static,
     {
-        let (task, ending): (_, Ending<T>) = Task::new();
+        let (mut task, ending): (Task<T>, Ending<T>) = Task::new();
         let future: BoxFuture<'static, ()> = Box::pin(async move { ending.end(future.await) });
-        let waker = {
+        let (waker, number) = {
             let mut inner = self.shared.inner.lock();
             inner.numbers += 1;
             let (number, rank) = (inner.numbers, inner.chooser.rank());
             let entry = inner.slots.vacant_entry();
             let id = TaskId { place: entry.key(), number };
             let waker: Waker = Arc::new(Waking { task: Some(id), shared: Arc::downgrade(&self.shared) }).into();
-            let slot = Slot { number, owner, future: Some(future), waker: waker.clone(), is_ready: false, rank };
+            let label = label.clone();
+            let slot = Slot { number, owner, label, future: Some(future), waker: waker.clone(), is_ready: false, rank };
             entry.insert(slot);
-            waker
+            (waker, number)
         };
         waker.wake();
+        task.awaited = Some(Awaited { waits: self.waits.clone(), number, label });
         task
     }
 
@@ -117,6 +122,7 @@ impl Tasks {
         let of_owner = |(place, slot): (usize, &Slot)| (slot.owner == owner).then_some((slot.number, place));
         let mut places: Vec<_> = inner.slots.iter().filter_map(of_owner).collect();
         places.sort_unstable();
+        places.iter().for_each(|(number, _)| self.waits.forget(*number));
         let taken = places.into_iter().filter_map(|(_, place)| inner.slots.remove(place).future).collect();
         let Inner { slots, ready, .. } = &mut *inner;
         ready.retain(|task| task.is_none_or(|id| slots.get(id.place).is_some_and(|slot| slot.number == id.number)));
@@ -194,6 +200,17 @@ impl Tasks {
         panics.into_iter().flatten().next()
     }
 
+    /// Those that there are, by number.
+    pub(crate) fn list(&self) -> BTreeMap<u64, (Owner, Label)> {
+        let inner = self.shared.inner.lock();
+        inner.slots.iter().map(|(_, slot)| (slot.number, (slot.owner, slot.label.clone()))).collect()
+    }
+
+    /// Whether the owner's tasks stand still.
+    pub(crate) fn is_paused(&self, owner: Owner) -> bool {
+        self.shared.inner.lock().paused.contains(&owner)
+    }
+
     /// How many could go on now.
     pub(crate) fn count_ready(&self) -> usize {
         self.shared.inner.lock().ready.len()
@@ -202,7 +219,9 @@ impl Tasks {
     /// Polls a task once. Gives back what is to be dropped: a future that has ended, or whose owner is gone meanwhile.
     #[must_use = "it is to be dropped outside"]
     pub(crate) fn poll(&self, mut running: Running) -> Option<BoxFuture<'static, ()>> {
+        self.waits.begin_turn(running.id.number);
         let polled = running.future.as_mut().poll(&mut Context::from_waker(&running.waker));
+        self.waits.end_turn();
         let Running { id, future, .. } = running;
         let mut inner = self.shared.inner.lock();
         let slot = inner.slots.get_mut(id.place).filter(|slot| slot.number == id.number);
@@ -214,9 +233,13 @@ impl Tasks {
             (Poll::Ready(()), Some(_)) => {
                 inner.slots.remove(id.place);
                 inner.ready.retain(|task| *task != Some(id));
+                self.waits.forget(id.number);
                 Some(future)
             }
-            (_, None) => Some(future),
+            (_, None) => {
+                self.waits.forget(id.number);
+                Some(future)
+            }
         }
     }
 }

@@ -12,9 +12,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::Sleep;
+use windtunnel_core::env::Waits;
 
 use super::clock::Time;
 use super::run::WorldError;
+use super::waiting::{SCENARIO, Waiting};
 use crate::host::Hosts;
 use crate::schedule::{Next, drop_quietly};
 
@@ -80,8 +82,11 @@ impl TimeMover {
                 self.root.wake_by_ref();
                 Ok(())
             }
-            Some(_) => Err(WorldError::TimeLimit { limit: Duration::from_nanos(self.limit_ns) }),
-            None => Err(WorldError::Stuck),
+            Some(_) => {
+                let limit = Duration::from_nanos(self.limit_ns);
+                Err(WorldError::TimeLimit { limit, waiting: Waiting::default() })
+            }
+            None => Err(WorldError::Stuck { waiting: Waiting::default() }),
         }
     }
 
@@ -118,6 +123,7 @@ pub(super) struct Drive<F> {
     scenario_waker: Waker,
     mover: Arc<Mutex<TimeMover>>,
     hosts: Arc<Hosts>,
+    waits: Waits,
     polls: Polls,
 }
 
@@ -131,13 +137,23 @@ struct Polls {
 impl<F: Future> Drive<F> {
     /// Must be made inside the world's runtime.
     #[expect(clippy::disallowed_methods, reason = "the driver moves tokio's paused clock")]
-    pub(super) fn new(scenario: F, mover: Arc<Mutex<TimeMover>>, hosts: Arc<Hosts>) -> Self {
+    pub(super) fn new(scenario: F, mover: Arc<Mutex<TimeMover>>, hosts: Arc<Hosts>, waits: Waits) -> Self {
         {
             let mut mover = mover.lock();
             mover.sleep = Some(Box::pin(tokio::time::sleep_until(mover.time.began())));
         }
         let scenario_waker = hosts.tasks().scenario_waker();
-        Self { scenario: Box::pin(scenario), scenario_waker, mover, hosts, polls: Polls::default() }
+        Self { scenario: Box::pin(scenario), scenario_waker, mover, hosts, waits, polls: Polls::default() }
+    }
+
+    /// The error, with who waits for what.
+    fn explained(&self, error: WorldError) -> WorldError {
+        let waiting = |has_timers| Waiting::now(&self.waits, &self.hosts, has_timers);
+        match error {
+            WorldError::Stuck { .. } => WorldError::Stuck { waiting: waiting(false) },
+            WorldError::TimeLimit { limit, .. } => WorldError::TimeLimit { limit, waiting: waiting(true) },
+            error => error,
+        }
     }
 
     /// Gives each of those that can go on now one turn, in an order that is drawn; then what runs outside has its turn.
@@ -148,7 +164,10 @@ impl<F: Future> Drive<F> {
             match next {
                 Next::Scenario => {
                     let mut context = Context::from_waker(&self.scenario_waker);
-                    if let Poll::Ready(output) = self.scenario.as_mut().poll(&mut context) {
+                    self.waits.begin_turn(SCENARIO);
+                    let polled = self.scenario.as_mut().poll(&mut context);
+                    self.waits.end_turn();
+                    if let Poll::Ready(output) = polled {
                         return Poll::Ready(Ok(output));
                     }
                 }
@@ -201,7 +220,7 @@ impl<F: Future> Future for Drive<F> {
         let now_ns = {
             let mut mover = this.mover.lock();
             if let Some(error) = mover.ended.take() {
-                return Poll::Ready(Err(error));
+                return Poll::Ready(Err(this.explained(error)));
             }
             mover.root.clone_from(context.waker());
             mover.time.follow_tokio();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use windtunnel_core::env::{Clock, panic_message};
+use windtunnel_core::env::{Clock, Waits, panic_message};
 use windtunnel_core::event::{Event, Gate};
 
 use super::clock::WorldClock;
@@ -38,6 +38,7 @@ pub(crate) struct WorldGate {
     pub(super) react: Option<React>,
     pub(super) triggers: Arc<Triggers>,
     pub(super) injector: Arc<Injector>,
+    pub(super) waits: Waits,
 }
 
 impl WorldGate {
@@ -49,6 +50,19 @@ impl WorldGate {
         if let Err(payload) = catch_unwind(AssertUnwindSafe(come)) {
             self.clock.time.end(WorldError::Panicked { message: panic_message(&*payload).to_owned() });
         }
+    }
+}
+
+impl WorldGate {
+    /// Never comes.
+    fn freeze(&self, event: &Event) -> BoxFuture<'static, ()> {
+        let call = event.call_id.as_ref().map(|call_id| format!("/{call_id}")).unwrap_or_default();
+        let (name, run_id) = (event.kind.name(), &event.run_id);
+        let waiting = self.waits.wait(format!("the step after `{name}` of {run_id}{call}, which the world froze"));
+        Box::pin(async move {
+            let _waiting = waiting;
+            std::future::pending().await
+        })
     }
 }
 
@@ -70,7 +84,7 @@ impl Gate for WorldGate {
         match reaction {
             Reaction::Continue => None,
             Reaction::Delay(duration) => Some(self.clock.until(self.clock.now().saturating_add(duration))),
-            Reaction::Freeze => Some(Box::pin(std::future::pending())),
+            Reaction::Freeze => Some(self.freeze(event)),
         }
     }
 }

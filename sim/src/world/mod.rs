@@ -9,6 +9,7 @@ mod run;
 mod streams;
 mod timers;
 mod trigger;
+mod waiting;
 
 pub(crate) use clock::{Time, WorldClock};
 pub use gate::Reaction;
@@ -19,3 +20,4 @@ pub use run::{Run, World, WorldError};
 pub(crate) use streams::{SharedStreams, Streams};
 pub(crate) use timers::TimerKey;
 pub use trigger::Trigger;
+pub use waiting::Waiting;

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::FutureExt;
 use parking_lot::Mutex;
 use windtunnel_core::BoxFuture;
-use windtunnel_core::env::{Clock as _, CountingIds, Env};
+use windtunnel_core::env::{Clock as _, CountingIds, Env, Waits};
 use windtunnel_core::event::{Event, EventKind, Sink};
 
 use super::clock::{Time, WorldClock};
@@ -18,6 +18,7 @@ use super::gate::{React, Reaction, WorldGate};
 use super::handle::{HostParts, WorldHandle};
 use super::inputs::Inputs;
 use super::streams::{SharedStreams, Streams};
+use super::waiting::Waiting;
 use crate::assertion::{Assertions, Tally};
 use crate::effect::Effects;
 use crate::fault::{DeliveredFault, FaultPlan, Injector, RandomFaults};
@@ -113,14 +114,19 @@ pub enum WorldError {
     /// Everything waits and no timer is armed.
     #[error(
         "nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without \
-         a timeout, or waits for a thread or for input from outside, does so forever"
+         a timeout, or waits for a thread or for input from outside, does so forever{waiting}"
     )]
-    Stuck,
+    Stuck {
+        /// Who waits for what.
+        waiting: Waiting,
+    },
     /// The world's time ran out.
-    #[error("the world's time ran out after {limit:?}: something waits or retries without end")]
+    #[error("the world's time ran out after {limit:?}: something waits or retries without end{waiting}")]
     TimeLimit {
         /// The limit ([`World::time_limit`]).
         limit: Duration,
+        /// Who waits for what.
+        waiting: Waiting,
     },
     /// There were too many events.
     #[error("over {events_max} events: something goes on without end")]
@@ -305,7 +311,9 @@ impl World {
             builder.on_thread_unpark(move || unparking.follow_tokio());
             builder.build().map_err(WorldError::Thread)?
         };
-        let tasks = Tasks::new(self.schedule.clone(), parts.streams.generator("world/schedule"), self.keeps_choices);
+        let waits = parts.gate.waits.clone();
+        let choices = parts.streams.generator("world/schedule");
+        let tasks = Tasks::new(self.schedule.clone(), choices, self.keeps_choices, waits.clone());
         let fabric = Fabric::new(Arc::clone(time), Arc::clone(&parts.streams));
         let hosts = Arc::new(Hosts::new(tasks, fabric, Arc::clone(parts)));
         parts.injector.act_on(&hosts);
@@ -322,7 +330,7 @@ impl World {
         let outcome = runtime.block_on(async move {
             // The scenario begins inside the driver, so that its first step sees the world too.
             let scenario = AssertUnwindSafe(async move { scenario(handle).await }).catch_unwind();
-            let ended = Drive::new(scenario, mover, hosts).await?;
+            let ended = Drive::new(scenario, mover, hosts, waits).await?;
             let value = ended.map_err(|payload| panicked(&*payload))?;
             // A destructor may have panicked when the hosts were dropped, or the scenario ended at an assertion.
             match ending.take_end() {
@@ -346,10 +354,11 @@ impl World {
             react: self.react.clone(),
             triggers: Arc::default(),
             injector: Arc::clone(&injector),
+            waits: Waits::default(),
         };
         let chance = SharedStreams { streams: Arc::clone(&streams), host: None };
         let env = Env::from_parts(clock.clone(), chance, CountingIds::default(), clock.clone());
-        let env = env.with_gate(gate.clone());
+        let env = env.with_gate(gate.clone()).with_waits(gate.waits.clone());
         let trace = Trace::new();
         let sink: Arc<dyn Sink> = Arc::new(trace.clone());
         let effects = Effects::new(env.clone(), Arc::clone(&sink));

@@ -22,8 +22,11 @@ async fn pay_and_retry(world: WorldHandle) {
 }
 
 fn failure(error: ExploreError) -> windtunnel_sim::Failure {
-    let ExploreError::Failed(failure) = error else { unreachable!("{error}") };
-    *failure
+    let failed = match error {
+        ExploreError::Failed(failure) => Ok(*failure),
+        other => Err(other),
+    };
+    failed.unwrap()
 }
 
 #[test]

@@ -12,4 +12,5 @@ mod scripts;
 mod streams;
 mod tasks;
 mod time;
+mod waits;
 mod world;

@@ -141,7 +141,7 @@ fn the_wall_clock_starts_at_the_epoch() {
 #[test]
 fn a_world_that_cannot_end_says_why() {
     let stuck = World::new(1).run(|_| std::future::pending::<()>());
-    assert!(matches!(stuck.outcome, Err(WorldError::Stuck)), "{:?}", stuck.outcome);
+    assert!(matches!(stuck.outcome, Err(WorldError::Stuck { .. })), "{:?}", stuck.outcome);
 
     let endless = World::new(1).time_limit(DAY).run(|world| async move {
         loop {
@@ -149,7 +149,7 @@ fn a_world_that_cannot_end_says_why() {
         }
     });
     let outcome: Result<(), _> = endless.outcome;
-    assert!(matches!(outcome, Err(WorldError::TimeLimit { limit: DAY })), "{outcome:?}");
+    assert!(matches!(outcome, Err(WorldError::TimeLimit { limit: DAY, .. })), "{outcome:?}");
     assert!(endless.elapsed <= DAY);
 
     let spinning = World::new(1).run(|_| async {

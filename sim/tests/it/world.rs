@@ -98,7 +98,7 @@ fn the_world_can_freeze_a_step_at_its_event() {
         _ => Reaction::Continue,
     });
     let run = frozen.run(flaky_call);
-    assert!(matches!(run.outcome, Err(WorldError::Stuck)));
+    assert!(matches!(run.outcome, Err(WorldError::Stuck { .. })));
     assert_eq!(run.trace.last().unwrap().kind.name(), "tool.retry");
 }
 
@@ -119,7 +119,7 @@ fn the_world_can_act_on_a_part_of_it_alone() {
         assert!(world.env().now() >= began + Duration::from_secs(3));
         call(world.env_on_event(|_| Reaction::Freeze)).await;
     });
-    assert!(matches!(run.outcome, Err(WorldError::Stuck)));
+    assert!(matches!(run.outcome, Err(WorldError::Stuck { .. })));
     assert!(run.trace.iter().zip(0..).all(|(event, sequence)| event.sequence == sequence), "one order of events");
 }
 
