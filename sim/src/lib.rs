@@ -1,7 +1,7 @@
 //! The world: where time, chance, models and tools belong to a seed.
 //!
-//! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, over a network
-//! whose faults are yours to make. [`explore()`] runs it over many seeds and
+//! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, each with
+//! a [disk](Disk), over a network; the faults of both are yours to make. [`explore()`] runs it over many seeds and
 //! reports the first that fails. [`script`] plays tools, reviewers and models. The feature `case` adds case files, which
 //! say all of that in JSON or TOML.
 
@@ -10,6 +10,7 @@ mod campaign;
 #[cfg(feature = "case")]
 pub mod case;
 mod determinism;
+mod disk;
 mod effect;
 pub mod fault;
 mod host;
@@ -25,6 +26,7 @@ pub use campaign::{
     explore, explore_in,
 };
 pub use determinism::Divergence;
+pub use disk::{Disk, File, Metadata, OpenOptions};
 pub use effect::{Effect, Effects};
 pub use fault::{EventPattern, FaultPlan, RandomFaults};
 pub use host::{Host, HostError, Process};

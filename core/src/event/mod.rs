@@ -3,6 +3,7 @@
 //! Tests assert on events, traces are made of them, `tracing` mirrors them, and a simulated world may act at the point
 //! where one is emitted. Events carry no arguments, results, reasons or cause texts: those may be secret.
 
+mod about;
 mod catalogue;
 mod emitter;
 mod gate;

@@ -194,6 +194,46 @@ pub enum FaultAction {
         /// So far ahead; below 0, back.
         by_s: f64,
     },
+    /// Syncs report success and make nothing durable.
+    #[serde(rename = "disk.lose_flush")]
+    DiskLoseFlush {
+        /// Of this host.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+        /// Until then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        heal_after_s: Option<f64>,
+    },
+    /// The power is cut in the middle of a write, of which a part survives.
+    #[serde(rename = "disk.torn_write")]
+    DiskTornWrite {
+        /// Of this host.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+        /// When it is started again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restart_after_s: Option<f64>,
+    },
+    /// The disk is full.
+    #[serde(rename = "disk.full")]
+    DiskFull {
+        /// Of this host.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+        /// Until then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        heal_after_s: Option<f64>,
+    },
+    /// Whatever is asked of the disk fails.
+    #[serde(rename = "disk.error")]
+    DiskError {
+        /// Of this host.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        host: Option<String>,
+        /// Until then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        heal_after_s: Option<f64>,
+    },
 }
 
 fn yes() -> bool {
@@ -236,6 +276,10 @@ impl FaultAction {
             Self::HostRestart { .. } => FaultKind::HostRestart,
             Self::ClockSkew { .. } => FaultKind::ClockSkew,
             Self::ClockJump { .. } => FaultKind::ClockJump,
+            Self::DiskLoseFlush { .. } => FaultKind::DiskLoseFlush,
+            Self::DiskTornWrite { .. } => FaultKind::DiskTornWrite,
+            Self::DiskFull { .. } => FaultKind::DiskFull,
+            Self::DiskError { .. } => FaultKind::DiskError,
         }
     }
 
@@ -251,7 +295,11 @@ impl FaultAction {
             | Self::HostPause { host, .. }
             | Self::HostRestart { host }
             | Self::ClockSkew { host, .. }
-            | Self::ClockJump { host, .. } => host.as_deref(),
+            | Self::ClockJump { host, .. }
+            | Self::DiskLoseFlush { host, .. }
+            | Self::DiskTornWrite { host, .. }
+            | Self::DiskFull { host, .. }
+            | Self::DiskError { host, .. } => host.as_deref(),
             _ => None,
         }
     }
@@ -273,7 +321,10 @@ impl FaultAction {
             Self::ToolDelay { delay_s } | Self::ToolLateAnswer { delay_s } => vec![("delay_s", *delay_s, false)],
             Self::ModelRateLimited { retry_after_s: Some(after_s) } => vec![("retry_after_s", *after_s, false)],
             Self::ModelTimeout { after_s } => vec![("after_s", *after_s, false)],
-            Self::NetworkPartition { heal_after_s: Some(after_s), .. } => vec![("heal_after_s", *after_s, false)],
+            Self::NetworkPartition { heal_after_s: Some(after_s), .. }
+            | Self::DiskLoseFlush { heal_after_s: Some(after_s), .. }
+            | Self::DiskFull { heal_after_s: Some(after_s), .. }
+            | Self::DiskError { heal_after_s: Some(after_s), .. } => vec![("heal_after_s", *after_s, false)],
             Self::NetworkLatency { latency_s, heal_after_s, .. } => {
                 let healing = heal_after_s.map(|after_s| ("heal_after_s", after_s, false));
                 [("latency_s", *latency_s, false)].into_iter().chain(healing).collect()
@@ -283,7 +334,8 @@ impl FaultAction {
                 [("loss", *loss, false)].into_iter().chain(healing).collect()
             }
             Self::HostCrash { restart_after_s: Some(after_s), .. }
-            | Self::HostPowerCut { restart_after_s: Some(after_s), .. } => vec![("restart_after_s", *after_s, false)],
+            | Self::HostPowerCut { restart_after_s: Some(after_s), .. }
+            | Self::DiskTornWrite { restart_after_s: Some(after_s), .. } => vec![("restart_after_s", *after_s, false)],
             Self::HostPause { resume_after_s: Some(after_s), .. } => vec![("resume_after_s", *after_s, false)],
             Self::ClockSkew { ahead_s, .. } => vec![("ahead_s", *ahead_s, true)],
             Self::ClockJump { by_s, .. } => vec![("by_s", *by_s, true)],

@@ -29,7 +29,7 @@ impl Deed {
         };
         let has_effect = match action {
             FaultAction::HostCrash { .. } | FaultAction::HostRestart { .. } => host.is_up(),
-            FaultAction::HostPowerCut { .. } => host.has_power(),
+            FaultAction::HostPowerCut { .. } | FaultAction::DiskTornWrite { .. } => host.has_power(),
             FaultAction::HostPause { .. } => host.is_up() && !host.is_paused(),
             FaultAction::NetworkPartition { .. }
             | FaultAction::NetworkLatency { .. }
@@ -63,6 +63,23 @@ impl Deed {
             FaultAction::ClockSkew { ahead_s, .. } => host.set_clock(nanoseconds(ahead_s)),
             FaultAction::ClockJump { by_s, .. } => {
                 host.set_clock(host.clock_ahead_ns().saturating_add(nanoseconds(by_s)));
+            }
+            FaultAction::DiskTornWrite { restart_after_s, .. } => {
+                host.tear_write();
+                host.power_cut();
+                later(hosts, restart_after_s, move || start_again(&host));
+            }
+            FaultAction::DiskLoseFlush { heal_after_s, .. } => {
+                host.lose_flushes();
+                later(hosts, heal_after_s, move || host.heal_disk());
+            }
+            FaultAction::DiskFull { heal_after_s, .. } => {
+                host.fill_disk();
+                later(hosts, heal_after_s, move || host.heal_disk());
+            }
+            FaultAction::DiskError { heal_after_s, .. } => {
+                host.fail_disk();
+                later(hosts, heal_after_s, move || host.heal_disk());
             }
             _ => disturb(hosts, action, host, peers),
         }

@@ -70,6 +70,14 @@ pub enum FaultKind {
     ClockSkew,
     #[serde(rename = "clock.jump")]
     ClockJump,
+    #[serde(rename = "disk.lose_flush")]
+    DiskLoseFlush,
+    #[serde(rename = "disk.torn_write")]
+    DiskTornWrite,
+    #[serde(rename = "disk.full")]
+    DiskFull,
+    #[serde(rename = "disk.error")]
+    DiskError,
 }
 
 /// Who carries a fault out.
@@ -85,7 +93,7 @@ pub(crate) enum Target {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 31] = [
         Self::ToolError,
         Self::ToolHang,
         Self::ToolDelay,
@@ -113,6 +121,10 @@ impl FaultKind {
         Self::HostRestart,
         Self::ClockSkew,
         Self::ClockJump,
+        Self::DiskLoseFlush,
+        Self::DiskTornWrite,
+        Self::DiskFull,
+        Self::DiskError,
     ];
 
     /// Its name, such as `host.crash`.
@@ -145,6 +157,10 @@ impl FaultKind {
             Self::HostRestart => "host.restart",
             Self::ClockSkew => "clock.skew",
             Self::ClockJump => "clock.jump",
+            Self::DiskLoseFlush => "disk.lose_flush",
+            Self::DiskTornWrite => "disk.torn_write",
+            Self::DiskFull => "disk.full",
+            Self::DiskError => "disk.error",
         }
     }
 
@@ -182,6 +198,7 @@ impl FaultKind {
                 | EventKind::AssertionFailed { .. }
         );
         let is_on_network = event.kind.peer().is_some();
+        let is_on_disk = matches!(event.kind, EventKind::DiskWrite { .. } | EventKind::DiskSync {});
         match self.target() {
             Target::Tool => matches!(event.kind, EventKind::ToolBody { .. }),
             Target::Model => matches!(event.kind, EventKind::ModelRequest { .. }),
@@ -189,8 +206,11 @@ impl FaultKind {
             Target::World => match self {
                 Self::NetworkPartition | Self::NetworkReset => is_step && is_on_network,
                 Self::NetworkLatency | Self::NetworkLoss => matches!(event.kind, EventKind::NetworkConnect { .. }),
+                Self::DiskLoseFlush => matches!(event.kind, EventKind::DiskSync {}),
+                Self::DiskFull => matches!(event.kind, EventKind::DiskWrite { .. }),
+                Self::DiskTornWrite | Self::DiskError => is_on_disk,
                 // A clock that is wrong matters to what happens inside a host.
-                Self::ClockSkew | Self::ClockJump => is_step && !is_on_network && event.host.is_some(),
+                Self::ClockSkew | Self::ClockJump => is_step && !is_on_network && !is_on_disk && event.host.is_some(),
                 _ => is_step && event.host.is_some(),
             },
         }
@@ -236,6 +256,10 @@ impl FaultKind {
             Self::HostRestart => FaultAction::HostRestart { host },
             Self::ClockSkew => FaultAction::ClockSkew { host, ahead_s: (unit - 0.5) * 7200.0 },
             Self::ClockJump => FaultAction::ClockJump { host, by_s: (unit - 0.5) * 1200.0 },
+            Self::DiskLoseFlush => FaultAction::DiskLoseFlush { host, heal_after_s: Some(10.0 * seconds) },
+            Self::DiskTornWrite => FaultAction::DiskTornWrite { host, restart_after_s: Some(seconds) },
+            Self::DiskFull => FaultAction::DiskFull { host, heal_after_s: Some(seconds) },
+            Self::DiskError => FaultAction::DiskError { host, heal_after_s: Some(seconds) },
         }
     }
 

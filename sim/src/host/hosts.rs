@@ -117,6 +117,7 @@ impl Hosts {
             }
         }
         for host in &hosts {
+            host.heal_disk();
             if host.clock_ahead_ns() != 0 {
                 host.set_clock(0);
             }
@@ -135,7 +136,7 @@ impl Hosts {
     pub(crate) fn ailments(&self) -> Vec<String> {
         let machines = self.machines.lock();
         let name = |place| machines.values().find(|machine| machine.place == place).map(|machine| &machine.name);
-        let of_hosts = machines.values().filter_map(|machine| machine.ailment(&self.tasks));
+        let of_hosts = machines.values().filter_map(|machine| machine.ailment());
         let cut = self.fabric.cut_ways().into_iter().filter_map(|(from, to)| Some((name(from)?, name(to)?)));
         of_hosts.chain(cut.map(|(from, to)| format!("nothing gets through from {from} to {to}"))).collect()
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -16,9 +16,10 @@ use super::clock::{HostClock, HostGate, Skew};
 use super::hosts::Hosts;
 use super::life::Life;
 use super::process::Process;
+use crate::disk::Device;
 use crate::network::{LinkSettings, Place};
-use crate::schedule::{Owner, Task, Tasks, drop_quietly};
-use crate::world::SharedStreams;
+use crate::schedule::{Owner, Task, drop_quietly};
+use crate::world::{SharedStreams, Streams};
 
 type Program = Arc<dyn Fn(Process) -> BoxFuture<'static, ()> + Send + Sync>;
 
@@ -29,6 +30,8 @@ pub(super) struct Machine {
     pub(super) id: HostId,
     pub(super) address: IpAddr,
     skew: Skew,
+    /// The disk. There is none before it is used.
+    pub(super) device: OnceLock<Device>,
     state: Mutex<State>,
 }
 
@@ -51,18 +54,21 @@ enum Power {
 impl Machine {
     pub(super) fn new(name: Arc<str>, place: Place, id: HostId, address: IpAddr, owner: Owner) -> Self {
         let state = State { life: Life::new(owner), power: Power::Up, is_paused: false, program: None };
-        Self { name, place, id, address, skew: Skew::default(), state: Mutex::new(state) }
+        Self { name, place, id, address, skew: Skew::default(), device: OnceLock::new(), state: Mutex::new(state) }
+    }
+
+    /// Its disk, whatever life it is in.
+    pub(super) fn device(&self, streams: &Streams) -> &Device {
+        self.device.get_or_init(|| Device::new(streams.generator(&format!("disk/{}", self.name))))
     }
 
     /// What may keep others waiting for it.
-    pub(super) fn ailment(&self, tasks: &Tasks) -> Option<String> {
+    pub(super) fn ailment(&self) -> Option<String> {
         let state = self.state.lock();
         match state.power {
             Power::Off => Some(format!("{} is without power", self.name)),
             Power::Crashed => Some(format!("{} is down: its process was killed", self.name)),
-            Power::Up if tasks.is_paused(state.life.owner) => {
-                Some(format!("{} stands still: it was paused", self.name))
-            }
+            Power::Up if state.is_paused => Some(format!("{} stands still: it was paused", self.name)),
             Power::Up => None,
         }
     }
@@ -102,8 +108,8 @@ impl Machine {
 /// ```
 #[derive(Clone)]
 pub struct Host {
-    machine: Arc<Machine>,
-    hosts: Arc<Hosts>,
+    pub(super) machine: Arc<Machine>,
+    pub(super) hosts: Arc<Hosts>,
 }
 
 impl Host {
@@ -178,12 +184,14 @@ impl Host {
     }
 
     /// Kills the process, as `SIGKILL` does: first nothing of it acts any more, then its tasks are dropped. Its destructors
-    /// can save nothing and tell nobody, but the operating system closes its connections. Nothing, if none runs.
+    /// can save nothing and tell nobody, but the operating system closes its connections, and keeps what was written to the
+    /// [disk](Process::disk). Nothing, if none runs.
     pub fn crash(&self) {
         self.end(Power::Crashed);
     }
 
-    /// Cuts the power: as [`Host::crash`], and nobody hears of it. What others send is lost until the host is restarted.
+    /// Cuts the power: as [`Host::crash`], and nobody hears of it. What others send is lost until the host is restarted; what
+    /// was not synced to the [disk](Process::disk) is lost, or torn, or not.
     pub fn power_cut(&self) {
         self.hosts.fabric.power_off(self.machine.place);
         self.end(Power::Off);
@@ -199,6 +207,9 @@ impl Host {
             state.life.clone()
         };
         life.freeze();
+        if let (Power::Off, Some(device)) = (power, self.machine.device.get()) {
+            device.power_cut();
+        }
         self.emit(if power == Power::Off { EventKind::HostPowerCut {} } else { EventKind::HostCrashed {} });
         self.hosts.tasks.pause(life.owner, false);
         for task in self.hosts.tasks.take_all(life.owner) {

@@ -5,6 +5,7 @@ mod hosts;
 mod life;
 mod machine;
 mod process;
+mod storage;
 
 pub use hosts::HostError;
 pub(crate) use hosts::Hosts;

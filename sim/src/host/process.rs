@@ -20,7 +20,7 @@ use crate::network::{Port, TcpListener, TcpStream};
 use crate::schedule::{Label, Task};
 use crate::world::subject_of_world;
 
-/// One life of a host: its environment, its network, and a place for tasks. Cheap to clone. When the life is over, nothing
+/// One life of a host: its environment, its network, its disk, and a place for tasks. Cheap to clone. When the life is over, nothing
 /// of it answers any more.
 #[derive(Clone)]
 pub struct Process {
@@ -58,8 +58,7 @@ impl Process {
 
     /// Says where this guest is, as an event at which the world may act.
     pub async fn mark(&self, mark: &str) {
-        let emitter = Emitter::new(self.env(), vec![Arc::clone(&self.hosts.parts.sink)]);
-        emitter.emit(&subject_of_world(), || EventKind::Mark { mark: mark.into() }).await;
+        self.emitter().emit(&subject_of_world(), || EventKind::Mark { mark: mark.into() }).await;
     }
 
     /// What is asserted on this host.
@@ -132,13 +131,18 @@ impl Process {
         self.port().connect(address.ok_or_else(unknown)?, host).await
     }
 
+    /// Emits what this life does.
+    pub(super) fn emitter(&self) -> Emitter {
+        Emitter::new(self.env.clone(), vec![Arc::clone(&self.hosts.parts.sink)])
+    }
+
     fn port(&self) -> Port {
         Port {
             host: self.machine.id,
             is_frozen: Arc::clone(&self.life.is_frozen),
             sockets: self.life.sockets.clone(),
             env: self.env.clone(),
-            emitter: Emitter::new(self.env.clone(), vec![Arc::clone(&self.hosts.parts.sink)]),
+            emitter: self.emitter(),
             names: self.hosts.fabric.names().clone(),
         }
     }

@@ -205,12 +205,6 @@ impl Tasks {
         let inner = self.shared.inner.lock();
         inner.slots.iter().map(|(_, slot)| (slot.number, (slot.owner, slot.label.clone()))).collect()
     }
-
-    /// Whether the owner's tasks stand still.
-    pub(crate) fn is_paused(&self, owner: Owner) -> bool {
-        self.shared.inner.lock().paused.contains(&owner)
-    }
-
     /// How many could go on now.
     pub(crate) fn count_ready(&self) -> usize {
         self.shared.inner.lock().ready.len()

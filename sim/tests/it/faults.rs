@@ -238,7 +238,63 @@ fn what_was_drawn_gives_the_same_run_when_it_is_planned() {
     }
     let of_world = FaultKind::ALL
         .into_iter()
-        .filter(|kind| !["tool", "model", "journal"].iter().any(|of| kind.name().starts_with(of)));
+        .filter(|kind| !["tool", "model", "journal", "disk"].iter().any(|of| kind.name().starts_with(of)));
     let missing: Vec<_> = of_world.filter(|kind| !drawn_kinds.contains(kind)).collect();
     assert!(missing.is_empty(), "never drawn: {missing:?}");
+}
+
+/// A host that appends a record to a file every second and syncs it, ten times in each of its lives: what each attempt came to.
+async fn keep_a_log(world: WorldHandle) -> (Vec<Option<std::io::ErrorKind>>, usize) {
+    let host = world.host("logger").unwrap();
+    let attempts = std::sync::Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let told = std::sync::Arc::clone(&attempts);
+    host.start(move |process: Process| {
+        let told = std::sync::Arc::clone(&told);
+        async move {
+            let disk = process.disk();
+            for second in 1..=10 {
+                let append = async {
+                    let mut file = disk.options().append(true).create(true).open("/log").await?;
+                    file.write_all(b"record.").await?;
+                    file.sync_all().await?;
+                    disk.sync_dir("/").await
+                };
+                let appended = append.await.map_err(|error: std::io::Error| error.kind()).err();
+                told.lock().push(appended);
+                process.env().until(Duration::from_secs(second)).await;
+            }
+        }
+    });
+    world.env().until(Duration::from_secs(60)).await;
+    let kept = host.process().disk().read("/log").await.unwrap();
+    let attempts = attempts.lock().clone();
+    (attempts, kept.len() / 7)
+}
+
+#[test]
+fn each_fault_of_a_disk_does_what_it_says() {
+    let log = |when: Value, action: Value| World::new(7).faults(plan(when, action)).run(keep_a_log).outcome.unwrap();
+    let third = || json!({"event": "disk.write", "nth": 3});
+    let (attempts, kept) = log(third(), json!({"fault": "disk.full", "heal_after_s": 2.5}));
+    let full: Vec<_> = attempts.iter().map(|error| *error == Some(std::io::ErrorKind::StorageFull)).collect();
+    assert_eq!((&full[..6], kept), ([false, false, true, true, true, false].as_slice(), 7));
+    let (attempts, kept) = log(third(), json!({"fault": "disk.error", "heal_after_s": 2.5}));
+    assert_eq!((attempts.iter().flatten().count(), kept), (3, 7));
+    let (attempts, kept) = log(third(), json!({"fault": "disk.torn_write", "restart_after_s": 0.5}));
+    assert!(
+        attempts.iter().all(Option::is_none) && (12..=13).contains(&kept),
+        "two before, ten after: {kept} of {attempts:?}"
+    );
+    let lost = json!([
+        {"when": {"event": "disk.sync"}, "do": {"fault": "disk.lose_flush"}},
+        {"when": {"event": "disk.write", "nth": 9}, "do": {"fault": "host.power_cut", "restart_after_s": 1}},
+    ]);
+    let kept = |seed| {
+        let run = World::new(seed).faults(FaultPlan::from_json(&lost.to_string()).unwrap()).run(keep_a_log);
+        run.outcome.unwrap_or_default().1
+    };
+    assert!(
+        (0..20).any(|seed| kept(seed) < 18),
+        "eight acknowledged records before the cut are safe with a disk that lies"
+    );
 }

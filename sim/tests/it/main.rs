@@ -3,6 +3,8 @@
 
 mod campaign;
 mod classic;
+mod disk;
+mod disk_operations;
 mod faults;
 mod hosts;
 mod http;
