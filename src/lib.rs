@@ -9,7 +9,8 @@
 //! - [`durable`]: workflows whose model and tool calls are committed before they are used, and not made again.
 //! - [`env`](mod@env): the one door to time, chance and identity; production and a world give different ones.
 //! - [`event`]: every step that matters, to assert on.
-//! - [`sim`]: worlds, scripts, and exploring seeds.
+//! - [`sim`]: worlds, scripts, and exploring seeds. With the feature `alarm`, code in a world that reads the real clock, draws
+//!   the system's entropy or starts a thread fails its run, or is served what the world has (`sim::Leaks`).
 //!
 //! ```
 //! use std::time::Duration;

@@ -3,7 +3,7 @@
 //! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, each with
 //! a [disk](Disk), over a network; the faults of both are yours to make. [`explore()`] runs it over many seeds and
 //! reports the first that fails. [`script`] plays tools, reviewers and models. The feature `case` adds case files, which
-//! say all of that in JSON or TOML.
+//! say all of that in JSON or TOML. The feature `alarm` notices guests that reach past their world (`Leaks`).
 
 mod assertion;
 mod campaign;
@@ -33,4 +33,6 @@ pub use host::{Host, HostError, Process};
 pub use network::{LinkSettings, TcpListener, TcpStream};
 pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
+#[cfg(feature = "alarm")]
+pub use world::Leaks;
 pub use world::{Reaction, Run, Trigger, Waiting, World, WorldError, WorldHandle};

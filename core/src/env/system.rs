@@ -2,8 +2,8 @@
 #![expect(clippy::disallowed_methods, reason = "this is the door through which everything else goes")]
 
 use std::fmt::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use futures_core::future::BoxFuture;
@@ -15,14 +15,19 @@ use super::{Blocking, Clock, Ids, Rng};
 #[derive(Debug)]
 pub(super) struct System {
     origin: Instant,
-    /// Random, so that identifiers of different processes differ.
-    id_prefix: String,
+    /// Random, so that identifiers of different processes differ. Drawn for the first of them: an environment that another
+    /// one replaces draws nothing.
+    id_prefix: LazyLock<String>,
     ids: AtomicU64,
 }
 
 impl System {
     pub(super) fn new() -> Self {
-        Self { origin: Instant::now(), id_prefix: format!("-{:016x}-", rand::random::<u64>()), ids: AtomicU64::new(1) }
+        Self {
+            origin: Instant::now(),
+            id_prefix: LazyLock::new(|| format!("-{:016x}-", rand::random::<u64>())),
+            ids: AtomicU64::new(1),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
-use windtunnel_core::env::Env;
+use windtunnel_core::env::{CountingIds, Env};
 use windtunnel_core::evaluator::{
     DefinitionError, ErrorKind, ProviderCall, ProviderError, ToolDefinition, ToolFailure, ToolProvider,
 };
@@ -192,7 +192,8 @@ async fn interruption() -> ProviderError {
     let cancel = |_, _| async { Err::<Value, BoxError>(Cancelled.into()) };
     let registered = registry.register(FunctionTool::json("cancel", "Cancels.", json!({"type": "object"}), cancel));
     debug_assert!(registered.is_ok(), "a registry takes its first tool");
-    match Executor::new(registry).run("cancel", json!({})).await {
+    let env = Env::system().with_ids(CountingIds::default());
+    match Executor::builder(registry).env(env).build().run("cancel", json!({})).await {
         Err(RunError::Interrupted(interrupted)) => interrupted.into(),
         other => ToolFailure::response(format!("control flow came to {other:?}")).into(),
     }

@@ -17,6 +17,7 @@ use windtunnel_core::env::Waits;
 use super::clock::Time;
 use super::run::WorldError;
 use super::waiting::{SCENARIO, Waiting};
+use super::watch::Watch;
 use crate::host::Hosts;
 use crate::schedule::{Next, drop_quietly};
 
@@ -165,13 +166,17 @@ impl<F: Future> Drive<F> {
                 Next::Scenario => {
                     let mut context = Context::from_waker(&self.scenario_waker);
                     self.waits.begin_turn(SCENARIO);
-                    let polled = self.scenario.as_mut().poll(&mut context);
+                    let polled = {
+                        let _guest = Watch::guest();
+                        self.scenario.as_mut().poll(&mut context)
+                    };
                     self.waits.end_turn();
                     if let Poll::Ready(output) = polled {
                         return Poll::Ready(Ok(output));
                     }
                 }
                 Next::Task(running) => {
+                    let _guest = Watch::guest();
                     let ended = self.hosts.tasks().poll(running);
                     if let Some(message) = drop_quietly(ended) {
                         self.hosts.parts().panicked(message);

@@ -5,17 +5,22 @@ mod drive;
 mod gate;
 mod handle;
 mod inputs;
+#[cfg(feature = "alarm")]
+mod leaks;
 mod run;
 mod streams;
 mod timers;
 mod trigger;
 mod waiting;
+mod watch;
 
 pub(crate) use clock::{Time, WorldClock};
 pub use gate::Reaction;
 pub(crate) use gate::WorldGate;
 pub use handle::WorldHandle;
 pub(crate) use handle::{HostParts, subject_of_world};
+#[cfg(feature = "alarm")]
+pub use leaks::Leaks;
 pub use run::{Run, World, WorldError};
 pub(crate) use streams::{SharedStreams, Streams};
 pub(crate) use timers::TimerKey;

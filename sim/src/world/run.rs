@@ -17,8 +17,11 @@ use super::drive::{Drive, TimeMover};
 use super::gate::{React, Reaction, WorldGate};
 use super::handle::{HostParts, WorldHandle};
 use super::inputs::Inputs;
+#[cfg(feature = "alarm")]
+use super::leaks::Leaks;
 use super::streams::{SharedStreams, Streams};
 use super::waiting::Waiting;
+use super::watch::Watch;
 use crate::assertion::{Assertions, Tally};
 use crate::effect::Effects;
 use crate::fault::{DeliveredFault, FaultPlan, Injector, RandomFaults};
@@ -58,6 +61,8 @@ pub struct World {
     heal_after: Option<Duration>,
     inputs: BTreeMap<String, Vec<u64>>,
     keeps_choices: bool,
+    #[cfg(feature = "alarm")]
+    leaks: Leaks,
 }
 
 /// What came of a scenario.
@@ -140,6 +145,16 @@ pub enum WorldError {
         /// How often it was polled.
         polls: u64,
     },
+    /// A guest reached past the world (`World::leaks`, feature `alarm`): its run may not follow from the seed.
+    #[error("the guest {what} {place}; leaks: {count}; ask `Env` instead, or choose `Leaks::Serve`")]
+    Leak {
+        /// What it did first.
+        what: String,
+        /// Where.
+        place: String,
+        /// How often it reached past the world.
+        count: u64,
+    },
     /// The system has no thread or runtime for the world.
     #[error("the world's thread did not start")]
     Thread(#[source] std::io::Error),
@@ -160,6 +175,8 @@ impl World {
             heal_after: None,
             inputs: BTreeMap::new(),
             keeps_choices: false,
+            #[cfg(feature = "alarm")]
+            leaks: Leaks::default(),
         }
     }
 
@@ -216,6 +233,29 @@ impl World {
     #[must_use]
     pub fn inputs(self, inputs: BTreeMap<String, Vec<u64>>) -> Self {
         Self { inputs, ..self }
+    }
+
+    /// What becomes of guests that read the real clock, draw the system's entropy, or start a thread. Default:
+    /// [`Leaks::Fail`].
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use windtunnel_sim::{Leaks, World, WorldError};
+    ///
+    /// let in_2030 = SystemTime::UNIX_EPOCH + Duration::from_secs(1_893_456_000);
+    /// let world = World::new(7).epoch(in_2030);
+    /// if cfg!(all(target_os = "linux", target_env = "gnu")) {
+    ///     let served = world.clone().leaks(Leaks::Serve).run(|_world| async { SystemTime::now() });
+    ///     assert_eq!(served.outcome?, in_2030);
+    ///     let failed = world.run(|_world| async { SystemTime::now() });
+    ///     assert!(matches!(failed.outcome, Err(WorldError::Leak { count: 1, .. })));
+    /// }
+    /// # Ok::<(), WorldError>(())
+    /// ```
+    #[cfg(feature = "alarm")]
+    #[must_use]
+    pub fn leaks(self, leaks: Leaks) -> Self {
+        Self { leaks, ..self }
     }
 
     /// Lets the world act at events: the step that an event announces waits for the reaction.
@@ -300,17 +340,33 @@ impl World {
         F: FnOnce(WorldHandle) -> Fut,
         Fut: Future<Output = T>,
     {
+        #[cfg(feature = "alarm")]
+        let watch = Watch::begin(self.leaks, parts.clock.clone(), &parts.streams);
+        #[cfg(not(feature = "alarm"))]
+        let watch = Watch;
+        let outcome = self.drive_watched(&watch, parts, scenario);
+        let leaks = watch.end();
+        outcome.and_then(|value| leaks.map(|()| value))
+    }
+
+    fn drive_watched<T, F, Fut>(&self, watch: &Watch, parts: &Arc<HostParts>, scenario: F) -> Result<T, WorldError>
+    where
+        F: FnOnce(WorldHandle) -> Fut,
+        Fut: Future<Output = T>,
+    {
         let time = &parts.clock.time;
         let limit_ns = u64::try_from(self.time_limit.as_nanos()).unwrap_or(u64::MAX);
         let mover = Arc::new(Mutex::new(TimeMover::new(Arc::clone(time), limit_ns)));
-        let runtime = {
+        let runtime = watch.prepare(|| {
             let (parking, unparking) = (Arc::clone(&mover), Arc::clone(time));
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().start_paused(true);
             builder.on_thread_park(move || parking.lock().nothing_to_run());
             builder.on_thread_unpark(move || unparking.follow_tokio());
-            builder.build().map_err(WorldError::Thread)?
-        };
+            #[cfg(tokio_unstable)]
+            builder.rng_seed(tokio::runtime::RngSeed::from_bytes(&self.seed.to_le_bytes()));
+            builder.build().map_err(WorldError::Thread)
+        })?;
         let waits = parts.gate.waits.clone();
         let choices = parts.streams.generator("world/schedule");
         let tasks = Tasks::new(self.schedule.clone(), choices, self.keeps_choices, waits.clone());

@@ -1,6 +1,8 @@
 //! What a world promises.
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by failing")]
 
+#[cfg(feature = "alarm")]
+mod alarm;
 mod campaign;
 mod classic;
 mod disk;

@@ -71,13 +71,15 @@ pub(super) fn run(case: &WorkerCase, kind: StoreKind) -> Run<Ended> {
     let world = World::new(0).on_event(move |event| {
         delays.get(event.sequence as usize).map_or(Reaction::Continue, |delay| Reaction::Delay(*delay))
     });
+    // Made outside of the world: it is named by chance.
+    let folder = matches!(kind, StoreKind::Sqlite).then(folder);
+    let file = folder.as_ref().map(|folder| folder.path().join("journals.db"));
     world.run(|world| async move {
         let env = world.env();
-        match kind {
-            StoreKind::Memory => play(case.clone(), world, MemoryStore::new(env)).await,
-            StoreKind::Sqlite => {
-                let folder = folder();
-                let store = SqliteStore::open(folder.path().join("journals.db"), env).await.unwrap();
+        match file {
+            None => play(case.clone(), world, MemoryStore::new(env)).await,
+            Some(file) => {
+                let store = SqliteStore::open(file, env).await.unwrap();
                 play(case.clone(), world, store).await
             }
         }

@@ -1,0 +1,55 @@
+//! An alarm for code in a simulated world that reaches past it: reads the real clock, draws the system's entropy, or starts
+//! a thread.
+//!
+//! It is an alarm and no seam. On Linux it stands in for `clock_gettime`, `gettimeofday`, `time`, `getrandom`,
+//! `getentropy`, `syscall` and `pthread_create` of the C library in the program that it is linked into. A call goes on to
+//! the real one unnoticed, unless it comes from a guest on a thread on which an [`Alarm`] is armed. Then it is noted with its
+//! place, or answered from what the world simulates.
+//!
+//! What does not go through these functions is not seen: a read of `/dev/urandom`, the instruction `rdtsc`, a system call
+//! of its own (as `rustix` makes them), or what another thread does for the guest. On systems other than Linux with glibc
+//! on x86-64 or ARM64 this crate compiles and notices nothing ([`IS_SUPPORTED`]).
+//!
+//! ```
+//! use std::time::{Duration, Instant, SystemTime};
+//! use windtunnel_alarm::{Alarm, Policy, Simulated};
+//!
+//! struct Frozen;
+//! impl Simulated for Frozen {
+//!     fn wall(&self) -> SystemTime {
+//!         SystemTime::UNIX_EPOCH + Duration::from_secs(1_735_689_600)
+//!     }
+//!     fn monotonic(&self) -> Duration {
+//!         Duration::from_secs(1)
+//!     }
+//!     fn fill(&mut self, bytes: &mut [u8]) {
+//!         bytes.fill(7);
+//!     }
+//! }
+//!
+//! let alarm = Alarm::arm(Policy::Note, Frozen, || false);
+//! let _unnoticed = Instant::now();
+//! {
+//!     let _guest = windtunnel_alarm::guest();
+//!     let _noted = Instant::now();
+//! }
+//! let leaks = alarm.disarm();
+//! assert_eq!(leaks.map(|leaks| leaks.count), windtunnel_alarm::IS_SUPPORTED.then_some(1));
+//! ```
+
+mod alarm;
+mod leak;
+#[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod overrides;
+mod place;
+#[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod real;
+mod stack;
+
+pub use alarm::{Alarm, Policy, Scope, Simulated, guest, preparation};
+pub use leak::{Ambient, Leak, Leaks};
+pub use place::Place;
+
+/// Whether calls are noticed on this system.
+pub const IS_SUPPORTED: bool =
+    cfg!(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")));
