@@ -1,9 +1,10 @@
 //! The world: where time, chance, models and tools belong to a seed.
 //!
 //! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, each with
-//! a [disk](Disk), over a network; the faults of both are yours to make. [`explore()`] runs it over many seeds and
-//! reports the first that fails. [`script`] plays tools, reviewers and models. The feature `case` adds case files, which
-//! say all of that in JSON or TOML. The feature `alarm` notices guests that reach past their world (`Leaks`).
+//! a [disk](Disk), over a network; the faults of both are yours to make ([`fault`]). [`explore()`] runs it over many seeds
+//! and reports the first that fails; a [`Campaign`] does so with faults. [`script`] plays tools, reviewers and models,
+//! [`service`] puts them on hosts of their own. The feature `case` adds case files, which say all of that in JSON or TOML.
+//! The feature `alarm` notices guests that reach past their world (`Leaks`).
 
 mod assertion;
 mod campaign;
@@ -17,6 +18,7 @@ mod host;
 mod network;
 mod schedule;
 pub mod script;
+pub mod service;
 mod trace;
 mod world;
 

@@ -5,4 +5,5 @@ mod agents;
 mod conformance;
 mod journals;
 mod readme;
+mod refund;
 mod tidy;

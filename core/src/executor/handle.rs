@@ -79,8 +79,10 @@ impl Executor {
         self.in_context(CallContext { run_id: run_id.to_owned(), call_id: String::new(), approval: None, ..context })
     }
 
-    /// The same handle, for one call that carries this key.
-    pub(crate) fn with_idempotency_key(self, idempotency_key: Option<Arc<str>>) -> Self {
+    /// The same executor, for one call whose tool is given this key
+    /// ([`ToolContext::idempotency_key`](super::ToolContext::idempotency_key)): for a service that was asked under it.
+    #[must_use]
+    pub fn with_idempotency_key(self, idempotency_key: Option<Arc<str>>) -> Self {
         Self { idempotency_key, ..self }
     }
 

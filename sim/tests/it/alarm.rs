@@ -1,11 +1,6 @@
 //! Guests that reach past their world.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(
-    clippy::disallowed_macros,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "the guests here do what they must not"
-)]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the guests here do what they must not")]
 #![expect(clippy::panic, clippy::print_stderr, reason = "a test fails, and one tells another process what it has seen")]
 
 use std::collections::{HashMap, HashSet};

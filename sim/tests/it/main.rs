@@ -1,5 +1,9 @@
 //! What a world promises.
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by failing")]
+#![expect(
+    clippy::disallowed_macros,
+    reason = "one test is of the order of `tokio::select!`; clippy looks for this here alone"
+)]
 
 #[cfg(feature = "alarm")]
 mod alarm;
@@ -13,6 +17,7 @@ mod http;
 mod journal;
 mod mcp;
 mod scripts;
+mod service;
 mod streams;
 mod tasks;
 mod time;
