@@ -16,6 +16,7 @@ mod effect;
 pub mod fault;
 mod host;
 mod network;
+pub mod provider;
 mod schedule;
 pub mod script;
 pub mod service;

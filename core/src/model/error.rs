@@ -7,6 +7,8 @@ use std::time::Duration;
 pub enum ModelErrorKind {
     /// Too many requests (HTTP 429).
     RateLimited,
+    /// The account has nothing left to pay with, and waiting does not help (HTTP 402, and some 429).
+    QuotaExhausted,
     /// The provider has no capacity (HTTP 529, 503).
     Overloaded,
     /// The provider failed (HTTP 5xx).
@@ -26,6 +28,7 @@ impl ModelErrorKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::RateLimited => "rate-limited",
+            Self::QuotaExhausted => "quota-exhausted",
             Self::Overloaded => "overloaded",
             Self::Server => "server",
             Self::InvalidRequest => "invalid-request",
@@ -37,7 +40,7 @@ impl ModelErrorKind {
 
     /// Whether another attempt may succeed.
     pub fn is_retryable(self) -> bool {
-        !matches!(self, Self::InvalidRequest | Self::InvalidResponse)
+        !matches!(self, Self::QuotaExhausted | Self::InvalidRequest | Self::InvalidResponse)
     }
 }
 

@@ -20,6 +20,8 @@ mod journals;
 #[cfg(test)]
 mod ledger;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod nested;
 #[cfg(test)]
 mod programs;

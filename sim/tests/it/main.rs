@@ -16,6 +16,7 @@ mod hosts;
 mod http;
 mod journal;
 mod mcp;
+mod provider;
 mod scripts;
 mod service;
 mod streams;
