@@ -25,8 +25,8 @@ mod world;
 
 pub use assertion::{AssertionKind, Assertions, Tally};
 pub use campaign::{
-    Campaign, CampaignReport, Coverage, ExploreError, Failure, Minimal, Recipe, RecipeError, Skipped, SweepReport,
-    explore, explore_in,
+    Campaign, CampaignReport, Coverage, DeterminismError, ExploreError, Failure, Minimal, Recipe, RecipeError, Skipped,
+    SweepReport, explore, explore_in,
 };
 pub use determinism::Divergence;
 pub use disk::{Disk, File, Metadata, OpenOptions};

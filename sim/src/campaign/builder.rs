@@ -152,17 +152,8 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         if seeds.is_empty() {
             return Err(ExploreError::NoSeeds { seeds });
         }
-        let healing = match &self.random_faults {
-            Some(_) => Some(self.healing(seeds.start, &scenario)?),
-            None => None,
-        };
-        let world = |seed| {
-            let world = self.base(seed, healing).world(&self.world);
-            match &self.random_faults {
-                Some(faults) => world.random_faults(faults.clone()),
-                None => world,
-            }
-        };
+        let healing = self.healing_of_runs(seeds.start, &scenario)?;
+        let world = self.worlds(healing);
         let count = usize::try_from(seeds.end - seeds.start).unwrap_or(usize::MAX);
         let work = |place| Ran::of(world(seeds.start + place as u64).run(&scenario));
         let runs = ordered(self.jobs, count, work, |ran| ran.outcome.is_err());
@@ -215,6 +206,29 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         let (heal_after_s, time_limit_s) =
             (healing.map(|time| time.as_secs_f64()), time_limit.map(|time| time.as_secs_f64()));
         Recipe { heal_after_s, time_limit_s, ..Recipe::new(seed) }
+    }
+
+    /// The worlds that seeds are run in.
+    pub(super) fn worlds(&self, healing: Option<Duration>) -> impl Fn(u64) -> World + Sync {
+        move |seed| {
+            let world = self.base(seed, healing).world(&self.world);
+            match &self.random_faults {
+                Some(faults) => world.random_faults(faults.clone()),
+                None => world,
+            }
+        }
+    }
+
+    /// When runs over seeds heal: only those with faults do by themselves.
+    pub(super) fn healing_of_runs<F, Fut>(&self, seed: u64, scenario: &F) -> Result<Option<Duration>, ExploreError>
+    where
+        F: Fn(WorldHandle) -> Fut + Sync,
+        Fut: Future<Output = ()>,
+    {
+        match &self.random_faults {
+            Some(_) => self.healing(seed, scenario).map(Some),
+            None => Ok(self.heal_after),
+        }
     }
 
     /// When runs heal: after a time that follows from a run without faults, which must not fail.

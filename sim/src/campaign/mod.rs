@@ -2,9 +2,11 @@
 
 mod builder;
 mod coverage;
+mod determinism;
 mod error;
 mod explore;
 mod failure;
+mod macros;
 mod only;
 mod parallel;
 mod ran;
@@ -15,6 +17,7 @@ mod sweep;
 
 pub use builder::Campaign;
 pub use coverage::{Coverage, Skipped};
+pub use determinism::DeterminismError;
 pub use error::ExploreError;
 pub use explore::{explore, explore_in};
 pub use failure::{Failure, Minimal};

@@ -172,3 +172,45 @@ fn what_never_ends_after_its_faults_is_a_failure() {
     let story = swept.unwrap_err().to_string();
     assert!(story.contains("nothing is left to happen"), "{story}");
 }
+
+#[test]
+fn runs_are_the_same_in_a_fresh_process_too() {
+    let campaign = Campaign::new().seeds(0..20).random_faults(RandomFaults::swarm().rate(0.2));
+    campaign.check_determinism(pay_and_retry).unwrap();
+}
+
+#[test]
+fn what_differs_in_a_fresh_process_is_told() {
+    let campaign = Campaign::new().seeds(0..3);
+    let differs = campaign.check_determinism(|world| async move {
+        world.assertions().sometimes("never", world.seed() > u64::from(std::process::id()));
+        if world.seed() == 1 {
+            world.effects().happen(&format!("process {}", std::process::id()), None).await;
+        }
+    });
+    // The fresh process itself ends well: it only writes.
+    if std::env::var_os("WINDTUNNEL_TRACES_FILE").is_none() {
+        let told = differs.unwrap_err().to_string();
+        assert!(told.starts_with("a fresh process runs otherwise, from line 2 of all traces on"), "{told}");
+        assert!(told.contains(&format!("process {}", std::process::id())), "{told}");
+    }
+}
+
+windtunnel_sim::explored! {
+    fn a_macro_declares_a_test_over_seeds(world in Campaign::new().seeds(0..10)) {
+        world.env().sleep(Duration::from_secs(1)).await;
+        assert_eq!(world.env().now(), Duration::from_secs(1));
+    }
+}
+
+windtunnel_sim::swept! {
+    /// The same without a fault being survived would be found: see the sweeps above.
+    fn a_macro_declares_a_sweep(world in Campaign::new().pairs_max(10)) {
+        let pay = || async {
+            world.effects().happen_once("payment", "refund-7").await;
+            Ok::<_, BoxError>(())
+        };
+        while !matches!(world.env().timeout(Duration::from_secs(60), world.faults().call("pay", pay)).await, Ok(Ok(()))) {}
+        assert_eq!(world.effects().count("payment"), 1);
+    }
+}
