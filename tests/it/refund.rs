@@ -1,11 +1,10 @@
 //! The refund agent of the examples: once paid, whatever goes wrong, if it is built as it should be.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use windtunnel_sim::fault::{EventPattern, Fault, FaultAction, FaultPlan};
-use windtunnel_sim::{Run, World, WorldError};
+use windtunnel_sim::fault::{FaultKind, FaultPlan, RandomFaults};
+use windtunnel_sim::{Campaign, ExploreError, Run, World, WorldError, WorldHandle};
 
 use self::scenario::{Refund, Variant, refund};
 
@@ -58,41 +57,38 @@ fn a_single_fault_makes_the_naive_agent_pay_twice_and_the_correct_one_not() {
     }
 }
 
-/// Every event of a clean run that is of a host, as what it is counted by.
-fn events_of_a_clean_run(seed: u64) -> Vec<EventPattern> {
-    let clean = run(&World::new(seed), Variant::Correct);
-    assert_eq!(clean.outcome.unwrap(), paid_once());
-    let mut seen: BTreeMap<(&str, Arc<str>), u64> = BTreeMap::new();
-    let mut patterns = Vec::new();
-    for event in &clean.trace {
-        let Some(host) = &event.host else { continue };
-        let nth = seen.entry((event.kind.name(), Arc::clone(host))).or_default();
-        *nth += 1;
-        patterns.push(EventPattern::named(event.kind.name()).on_host(&**host).nth(*nth));
-    }
-    patterns
+async fn scenario_of(world: WorldHandle, variant: Variant) {
+    let refunded = refund(world, variant).await;
+    assert_eq!(refunded.unwrap(), paid_once());
 }
 
 #[test]
-fn the_correct_agent_survives_any_fault_of_a_host_at_every_single_event() {
-    let actions = [
-        FaultAction::HostCrash { host: None, restart_after_s: None },
-        FaultAction::HostPowerCut { host: None, restart_after_s: None },
-        FaultAction::HostPause { host: None, resume_after_s: None },
-        FaultAction::HostRestart { host: None },
-        FaultAction::NetworkReset { host: None, peer: None },
-    ];
-    let patterns = events_of_a_clean_run(7);
-    assert!(patterns.len() > 100, "only {} events", patterns.len());
-    let mut again = 0;
-    for action in &actions {
-        for pattern in &patterns {
-            let plan = FaultPlan::new([Fault::new(pattern.clone(), action.clone())]);
-            let run = run(&World::new(7).faults(plan.clone()).heal_after(HEALED), Variant::Correct);
-            assert_eq!(run.faults.len(), 1, "{}", plan.to_json());
-            again += run.assertions["the payment was tried again"].held;
-            assert_eq!(run.outcome.unwrap(), paid_once(), "{}", plan.to_json());
-        }
-    }
-    assert!(again > 10, "the payment was tried again {again} times only");
+fn the_correct_agent_survives_every_fault_at_every_event_and_pairs_of_them() {
+    let campaign = Campaign::new().seeds(7..8).pairs_max(100);
+    let report = campaign.sweep(|world| scenario_of(world, Variant::Correct)).unwrap();
+    assert!(report.campaign.assertions["the payment was tried again"].held > 10, "{report}");
+    let never: Vec<_> = report.never_applicable.iter().map(|kind| kind.name()).collect();
+    assert!(never.iter().all(|name| name.starts_with("disk.")), "{never:?}");
+}
+
+#[test]
+fn a_sweep_finds_the_naive_agent_paying_twice_for_at_most_two_faults() {
+    let kinds = [FaultKind::HostCrash, FaultKind::NetworkReset, FaultKind::ToolLoseAcknowledgment];
+    let campaign = Campaign::new().seeds(7..8).kinds(kinds).pairs_max(0);
+    let swept = campaign.sweep(|world| scenario_of(world, Variant::Naive)).unwrap_err();
+    let ExploreError::Swept(report) = swept else { panic!("{swept}") };
+    let paid_twice = report.failures.iter().find(|failure| failure.error.to_string().contains("paid at most once"));
+    let minimal = paid_twice.expect("it pays twice").smallest();
+    assert!(minimal.faults.faults.len() <= 2, "{}", minimal.to_json());
+    let again = minimal.world(World::new).run(|world| scenario_of(world, Variant::Naive));
+    assert!(matches!(again.outcome, Err(WorldError::AssertionFailed { .. })), "{:?}", again.outcome);
+}
+
+#[test]
+fn random_faults_find_the_naive_agent_and_not_the_correct_one() {
+    let campaign = Campaign::new().seeds(0..100).random_faults(RandomFaults::swarm());
+    campaign.run(|world| scenario_of(world, Variant::Correct)).unwrap();
+    let found = campaign.run(|world| scenario_of(world, Variant::Naive)).unwrap_err();
+    let ExploreError::Failed(failure) = found else { panic!("{found}") };
+    assert!(failure.smallest().faults.faults.len() <= 2, "{failure}");
 }

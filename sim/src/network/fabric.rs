@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use parking_lot::Mutex;
-use turmoil_net::{EnterGuard, HostId, KernelConfig, Net, Packet};
+use turmoil_net::{EnterGuard, HostId, KernelConfig, Net, NetstatState, Packet};
 
 use super::flow::{Flow, FlowState};
 use super::link::{LinkSettings, Links, Way};
@@ -252,6 +252,16 @@ impl Fabric {
     }
 }
 
+/// Whether a reset comes to a connection that a listener has not established yet. `turmoil-net` would never let go of its port
+/// then; as it is, the listener forgets it when it is closed.
+fn is_reset_of_handshake(packet: &Packet) -> bool {
+    let Some((flow, segment)) = Flow::of(packet) else { return false };
+    segment.flags.rst
+        && turmoil_net::netstat(flow.to.ip()).entries.iter().any(|entry| {
+            entry.state == Some(NetstatState::SynReceived) && entry.local == flow.to && entry.peer == Some(flow.from)
+        })
+}
+
 fn install() -> Installed {
     let config = KernelConfig {
         mtu: PACKET_BYTES_MAX,
@@ -281,7 +291,8 @@ impl Inner {
     }
 
     fn deliver(&self, packet: Packet) {
-        if let Some(net) = &self.net {
+        let Some(net) = &self.net else { return };
+        if !is_reset_of_handshake(&packet) {
             net.guard.deliver(packet);
         }
     }

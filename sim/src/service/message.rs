@@ -94,17 +94,6 @@ pub(super) enum Incoming {
     Error(Refusal),
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Members {
-    jsonrpc: String,
-    id: Option<u64>,
-    method: Option<String>,
-    params: Option<Value>,
-    result: Option<Value>,
-    error: Option<Refusal>,
-}
-
 impl Incoming {
     /// Reads a line. What is refused says how to answer it.
     pub(super) fn read(line: &str) -> Result<Self, Refusal> {
@@ -112,23 +101,31 @@ impl Incoming {
             let place = format!("it is no JSON at line {}, column {}", error.line, error.column);
             Refusal::new(NOT_JSON, place)
         })?;
-        // What serde says may hold values.
-        let not_a_request = || Refusal::new(NOT_A_REQUEST, "it is no message of JSON-RPC 2.0");
-        match serde_json::from_value(value).map_err(|_| not_a_request())? {
-            Members { jsonrpc, .. } if jsonrpc != "2.0" => Err(not_a_request()),
-            Members { id: Some(id), method: Some(method), params: Some(params), result: None, error: None, .. } => {
-                Ok(Self::Request { id, method, params })
+        Self::of(value).ok_or_else(|| Refusal::new(NOT_A_REQUEST, "it is no message of JSON-RPC 2.0"))
+    }
+
+    /// Takes a message apart, without copying what it carries.
+    fn of(value: Value) -> Option<Self> {
+        let Value::Object(mut members) = value else { return None };
+        let is_of_protocol = members.remove("jsonrpc")? == "2.0";
+        let id = match members.remove("id") {
+            None | Some(Value::Null) => None,
+            Some(id) => Some(id.as_u64()?),
+        };
+        let [method, params, result, error] = ["method", "params", "result", "error"].map(|name| members.remove(name));
+        if !is_of_protocol || !members.is_empty() {
+            return None;
+        }
+        match (id, method, params, result, error) {
+            (Some(id), Some(Value::String(method)), Some(params), None, None) => {
+                Some(Self::Request { id, method, params })
             }
-            Members { id: None, method: Some(method), params: Some(params), result: None, error: None, .. } => {
-                Ok(Self::Notification { method, params })
+            (None, Some(Value::String(method)), Some(params), None, None) => {
+                Some(Self::Notification { method, params })
             }
-            Members { id: Some(ID), method: None, params: None, result: Some(result), error: None, .. } => {
-                Ok(Self::Result(result))
-            }
-            Members { id: Some(ID) | None, method: None, params: None, result: None, error: Some(error), .. } => {
-                Ok(Self::Error(error))
-            }
-            _ => Err(not_a_request()),
+            (Some(ID), None, None, Some(result), None) => Some(Self::Result(result)),
+            (Some(ID) | None, None, None, None, Some(error)) => serde_json::from_value(error).ok().map(Self::Error),
+            _ => None,
         }
     }
 }

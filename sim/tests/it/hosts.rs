@@ -421,3 +421,31 @@ fn a_give_up_is_for_what_was_held_up_then() {
     });
     run.outcome.unwrap();
 }
+
+#[test]
+fn a_server_listens_again_after_an_attempt_to_connect_was_given_up() {
+    let run = World::new(7).run(|world| async move {
+        let (server, client) = (world.host("server").unwrap(), world.host("client").unwrap());
+        server.start(|process| async move {
+            let listener = process.listen(80).await.unwrap();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let _gone = stream.write_all(b"hello").await;
+            }
+        });
+        // The attempt comes through when nobody waits for it any more.
+        client.partition(&server);
+        let (process, env) = (client.process(), client.env());
+        let given_up = env.timeout(Duration::from_secs(5), process.connect("server", 80)).await;
+        assert!(given_up.is_err());
+        client.reconnect(&server);
+        env.sleep(Duration::from_secs(10)).await;
+        for end in [Host::power_cut, Host::crash] {
+            end(&server);
+            server.restart();
+            let mut greeting = String::new();
+            process.connect("server", 80).await.unwrap().read_to_string(&mut greeting).await.unwrap();
+            assert_eq!(greeting, "hello");
+        }
+    });
+    run.outcome.unwrap();
+}

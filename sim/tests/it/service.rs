@@ -152,11 +152,13 @@ fn calls() -> Turn {
     ScriptedModel::calls([ToolCall::new("pay", json!({"to": "Ada", "amount": 5.0})).with_id("a")])
 }
 
+async fn pieces_of(model: &RemoteModel) -> Result<Vec<Delta>, ModelError> {
+    model.stream(&ModelRequest::default()).await?.try_collect().await
+}
+
 async fn streamed(model: &RemoteModel) -> Turn {
-    let request = ModelRequest::default();
-    let deltas: Vec<Delta> = model.stream(&request).await?.try_collect().await?;
     let mut builder = ResponseBuilder::default();
-    for delta in deltas {
+    for delta in pieces_of(model).await? {
         builder.push(delta)?;
     }
     builder.finish()
@@ -202,7 +204,7 @@ fn a_stream_that_is_cut_is_a_lost_connection_and_never_a_response() {
             let world = World::new(7).faults(FaultPlan::from_json(&plan).unwrap());
             let run = world.run(|world| async move {
                 let model = agent(&world, vec![ScriptedModel::says("Ada has her money.")]);
-                streamed(&model).await.unwrap_err().kind
+                pieces_of(&model).await.unwrap_err().kind
             });
             assert_eq!(run.outcome.unwrap(), ModelErrorKind::Connection, "{plan}");
         }
@@ -210,7 +212,7 @@ fn a_stream_that_is_cut_is_a_lost_connection_and_never_a_response() {
     let plan = r#"[{"when": {"event": "model.request"}, "do": {"fault": "model.truncated_stream"}}]"#;
     let run = World::new(7).faults(FaultPlan::from_json(plan).unwrap()).run(|world| async move {
         let model = agent(&world, vec![ScriptedModel::says("Ada has her money.")]);
-        streamed(&model).await.unwrap_err().kind
+        pieces_of(&model).await.unwrap_err().kind
     });
     assert_eq!(run.outcome.unwrap(), ModelErrorKind::Connection);
 }
