@@ -1,6 +1,6 @@
 //! The refund agent of the examples: once paid, whatever goes wrong, if it is built as it should be.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Duration;
 
 use windtunnel_sim::fault::{FaultKind, FaultPlan, RandomFaults};
@@ -22,19 +22,34 @@ fn paid_once() -> Refund {
     Refund { answer: "Ada has her 5 euros back.".to_owned(), payments: 1 }
 }
 
+/// How many seeds are run: `WINDTUNNEL_SEEDS`, if it is set.
+fn seeds(default: u64) -> Range<u64> {
+    let count = std::env::var("WINDTUNNEL_SEEDS").ok().and_then(|count| count.parse().ok());
+    0..count.unwrap_or(default)
+}
+
 #[test]
-fn both_agents_pay_once_in_a_calm_world_and_each_seed_is_one_trace() {
+fn both_agents_pay_once_in_a_calm_world() {
     for variant in [Variant::Correct, Variant::Naive] {
-        let mut traces = BTreeSet::new();
-        for seed in 0..50 {
-            let scenario = |world| async move { refund(world, variant).await.unwrap() };
-            let run = World::new(seed).check_determinism(scenario).unwrap();
-            traces.insert(run.digest());
-            assert_eq!(run.assertions["the payment was tried again"].held, 0);
-            assert_eq!(run.outcome.unwrap(), paid_once(), "{variant:?}, seed {seed}");
-        }
-        assert_eq!(traces.len(), 50, "what the seed draws matters");
+        let campaign = Campaign::new().seeds(0..25);
+        let unseen = campaign.run(|world| scenario_of(world, variant)).unwrap_err();
+        assert!(unseen.to_string().starts_with("never seen in any run: the payment was tried again\n"), "{unseen}");
     }
+}
+
+#[test]
+fn every_seed_is_one_trace_with_faults_too_and_in_a_fresh_process() {
+    let campaign = Campaign::new().seeds(seeds(25)).random_faults(RandomFaults::swarm());
+    campaign.check_determinism(|world| scenario_of(world, Variant::Correct)).unwrap();
+}
+
+#[test]
+fn the_traces_are_the_same_on_every_machine_and_however_it_is_compiled() {
+    let traces = (0..10).map(|seed| {
+        let world = World::new(seed).heal_after(HEALED).random_faults(RandomFaults::swarm());
+        world.run(|world| scenario_of(world, Variant::Correct)).digest()
+    });
+    insta::assert_snapshot!(traces.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -87,7 +102,7 @@ fn a_sweep_finds_the_naive_agent_paying_twice_for_at_most_two_faults() {
 #[test]
 fn random_faults_find_the_naive_agent_and_not_the_correct_one() {
     let campaign = Campaign::new().seeds(0..100).random_faults(RandomFaults::swarm());
-    campaign.run(|world| scenario_of(world, Variant::Correct)).unwrap();
+    campaign.clone().seeds(seeds(60)).run(|world| scenario_of(world, Variant::Correct)).unwrap();
     let found = campaign.run(|world| scenario_of(world, Variant::Naive)).unwrap_err();
     let ExploreError::Failed(failure) = found else { panic!("{found}") };
     assert!(failure.smallest().faults.faults.len() <= 2, "{failure}");

@@ -1,17 +1,19 @@
 //! The same runs again, in this process and in a fresh one.
 
 use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::parallel::ordered;
 use super::{Campaign, ExploreError};
-use crate::{Divergence, World, WorldHandle};
+use crate::{Divergence, Run, World, WorldHandle};
 
-/// Names the file to which a fresh process writes its traces.
+/// Names the file to which a fresh process writes what came of its runs.
 const FILE_VARIABLE: &str = "WINDTUNNEL_TRACES_FILE";
+
+/// Names the one seed of which it is to write the whole trace.
+const WHOLE_VARIABLE: &str = "WINDTUNNEL_TRACES_OF";
 
 /// Runs that should have been the same are not, or could not be compared.
 #[derive(Debug, thiserror::Error)]
@@ -21,15 +23,17 @@ pub enum DeterminismError {
     Diverged(Box<Divergence>),
     /// A run in a fresh process differs from the one here.
     #[error(
-        "a fresh process runs otherwise, from line {line} of all traces on: something does not follow from the seed, such as \
-         the real clock, entropy, an address in memory or the order of a hash map\n- {here}\n+ {there}"
+        "seed {seed} runs otherwise in a fresh process, from event {index} on: something does not follow from the seed, such \
+         as the real clock, entropy, an address in memory or the order of a hash map\n- {here}\n+ {there}"
     )]
     OtherProcess {
-        /// Which line differs first, from 1.
-        line: usize,
-        /// The line here; nothing, if there is none.
+        /// The seed.
+        seed: u64,
+        /// The place of the first event that differs, from 0.
+        index: usize,
+        /// The event here, or how the run ended.
         here: String,
-        /// The line there; nothing, if there is none.
+        /// The event there, or how the run ended.
         there: String,
     },
     /// Only a test can be run again by name.
@@ -83,42 +87,63 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         }
         let healing = self.healing_of_runs(self.seeds.start, &scenario);
         let world = self.worlds(healing.map_err(|error| DeterminismError::Nothing(Box::new(error)))?);
+        let whole = |seed: u64| -> Result<String, DeterminismError> {
+            let run = world(seed).check_determinism(&scenario).map_err(DeterminismError::Diverged)?;
+            let events = run.trace.iter().map(|event| serde_json::to_string(event).unwrap_or_default());
+            Ok(events.chain([ending(&run)]).collect::<Vec<_>>().join("\n"))
+        };
+        if let (Some(path), Some(seed)) = (variable(FILE_VARIABLE), variable(WHOLE_VARIABLE)) {
+            return write(Path::new(&path), &whole(seed.parse().unwrap_or_default())?);
+        }
         let count = usize::try_from(self.seeds.end - self.seeds.start).unwrap_or(usize::MAX);
         let check = |place: usize| {
             let checked = world(self.seeds.start + place as u64).check_determinism(&scenario);
-            checked.map(|run| {
-                let end = run.outcome.map_or_else(|error| error.to_string(), |()| "it ended".to_owned());
-                let mut text = String::new();
-                for event in &run.trace {
-                    // A string takes everything, and a value with string keys always has a JSON form.
-                    let _infallible = writeln!(text, "{}", serde_json::to_string(event).unwrap_or_default());
-                }
-                let _infallible = writeln!(text, "seed {} after {:?}: {end}", run.seed, run.elapsed);
-                text
-            })
+            checked.map(|run| format!("{} {}\n", run.digest(), ending(&run)))
         };
-        let traces = ordered(self.jobs, count, check, Result::is_err);
-        let traces = traces.into_iter().collect::<Result<String, _>>().map_err(DeterminismError::Diverged)?;
-        match std::env::var_os(FILE_VARIABLE) {
-            Some(path) => write(Path::new(&path), &traces),
-            None => compare(&traces, &fresh_traces()?),
+        let runs = ordered(self.jobs, count, check, Result::is_err);
+        let runs = runs.into_iter().collect::<Result<String, _>>().map_err(DeterminismError::Diverged)?;
+        if let Some(path) = variable(FILE_VARIABLE) {
+            return write(Path::new(&path), &runs);
+        }
+        match first_difference(&runs, &in_fresh_process(None)?) {
+            None => Ok(()),
+            Some((place, ..)) => {
+                let seed = self.seeds.start + place as u64;
+                let (here, there) = (whole(seed)?, in_fresh_process(Some(seed))?);
+                let (index, here, there) = first_difference(&here, &there).unwrap_or_default();
+                Err(DeterminismError::OtherProcess { seed, index, here, there })
+            }
         }
     }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+/// How a run ended, on one line.
+fn ending(run: &Run<()>) -> String {
+    let end = run.outcome.as_ref().map_or_else(ToString::to_string, |()| "it ended".to_owned());
+    format!("after {:?}: {}", run.elapsed, end.replace('\n', " "))
 }
 
 fn write(path: &Path, traces: &str) -> Result<(), DeterminismError> {
     std::fs::write(path, traces).map_err(|source| DeterminismError::Io { path: path.to_owned(), source })
 }
 
-/// What this test writes in a process of its own.
-fn fresh_traces() -> Result<String, DeterminismError> {
+/// What this test writes in a process of its own: of all runs a line, or the whole trace of one.
+fn in_fresh_process(whole: Option<u64>) -> Result<String, DeterminismError> {
     let test = test_name(std::thread::current().name(), std::env::args()).ok_or(DeterminismError::NoTest)?;
     let program =
         std::env::current_exe().map_err(|source| DeterminismError::Io { path: "this program".into(), source })?;
     let name: String = test.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
     let path = std::env::temp_dir().join(format!("windtunnel-{}-{name}", std::process::id()));
-    let output = Command::new(&program).args([test.as_str(), "--exact"]).env(FILE_VARIABLE, &path).output();
-    let output = output.map_err(|source| DeterminismError::Io { path: program.clone(), source })?;
+    let mut command = Command::new(&program);
+    command.args([test.as_str(), "--exact"]).env(FILE_VARIABLE, &path);
+    if let Some(seed) = whole {
+        command.env(WHOLE_VARIABLE, seed.to_string());
+    }
+    let output = command.output().map_err(|source| DeterminismError::Io { path: program.clone(), source })?;
     let traces = std::fs::read_to_string(&path);
     let _may_be_missing = std::fs::remove_file(&path);
     traces.map_err(|_missing| DeterminismError::NoTraces {
@@ -137,20 +162,18 @@ fn test_name(thread: Option<&str>, arguments: impl Iterator<Item = String>) -> O
     arguments.into_iter().find(|argument| is_exact && !argument.starts_with('-'))
 }
 
-fn compare(here: &str, there: &str) -> Result<(), DeterminismError> {
-    if here == there {
-        return Ok(());
-    }
+/// The place of the first line that differs, and both.
+fn first_difference(here: &str, there: &str) -> Option<(usize, String, String)> {
     let (mut here, mut there) = (here.lines(), there.lines());
-    let mut line = 0;
-    loop {
-        line += 1;
+    (0..).find_map(|place| {
         let (left, right) = (here.next(), there.next());
-        if left != right || left.is_none() {
-            let text = |line: Option<&str>| line.unwrap_or_default().to_owned();
-            return Err(DeterminismError::OtherProcess { line, here: text(left), there: text(right) });
+        let text = |line: Option<&str>| line.unwrap_or_default().to_owned();
+        match (left, right) {
+            (None, None) => Some(None),
+            _ if left == right => None,
+            _ => Some(Some((place, text(left), text(right)))),
         }
-    }
+    })?
 }
 
 #[cfg(test)]
@@ -168,14 +191,10 @@ mod tests {
 
     #[test]
     fn the_first_line_that_differs_is_told() {
-        assert!(compare("a\nb\n", "a\nb\n").is_ok());
-        let differs = compare("a\nb\nc\n", "a\nx\n").unwrap_err();
-        assert!(
-            matches!(differs, DeterminismError::OtherProcess { line: 2, here, there } if here == "b" && there == "x")
-        );
-        let shorter = compare("a\n", "a\nb\n").unwrap_err();
-        assert!(
-            matches!(shorter, DeterminismError::OtherProcess { line: 2, here, there } if here.is_empty() && there == "b")
-        );
+        let difference =
+            |here, there| first_difference(here, there).map(|(place, here, there)| format!("{place} {here} {there}"));
+        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(difference("a\nb\nc\n", "a\nx\n").as_deref(), Some("1 b x"));
+        assert_eq!(difference("a\n", "a\nb\n").as_deref(), Some("1  b"));
     }
 }

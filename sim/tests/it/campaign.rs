@@ -191,7 +191,7 @@ fn what_differs_in_a_fresh_process_is_told() {
     // The fresh process itself ends well: it only writes.
     if std::env::var_os("WINDTUNNEL_TRACES_FILE").is_none() {
         let told = differs.unwrap_err().to_string();
-        assert!(told.starts_with("a fresh process runs otherwise, from line 2 of all traces on"), "{told}");
+        assert!(told.starts_with("seed 1 runs otherwise in a fresh process, from event 0 on"), "{told}");
         assert!(told.contains(&format!("process {}", std::process::id())), "{told}");
     }
 }
