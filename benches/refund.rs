@@ -9,12 +9,12 @@ mod classic;
 #[path = "../examples/refund/scenario.rs"]
 mod scenario;
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::{Duration, Instant};
 
 use classic::in_a_classic_simulation;
 use scenario::{Pace, Variant, refund, refund_at};
-use windtunnel::sim::{LinkSettings, Run, World};
+use windtunnel::sim::{Campaign, LinkSettings, Run, World};
 
 const ROUNDS: u64 = 9;
 const WORLDS: u64 = 100;
@@ -36,6 +36,7 @@ fn main() {
     against_classic("a second of it", quick(), Some(SECOND), ROUNDS);
     against_classic("with a review of two minutes", minutes, None, 3);
     each_variant();
+    sweeps();
     scaling();
 }
 
@@ -88,6 +89,22 @@ fn each_variant() {
         let events = events as u64 / WORLDS;
         println!("{variant:?}, whole, in a calm world: {:.0} µs and {events} events a run", median(micros));
     }
+}
+
+/// Every fault at every event, on one core.
+fn sweeps() {
+    let mut seconds = Vec::new();
+    let mut runs = 0;
+    for _ in 0..ROUNDS {
+        let campaign = Campaign::new().seeds(7..8).jobs(NonZeroUsize::MIN).pairs_max(0);
+        let sweep = || {
+            let swept = campaign
+                .sweep(|world| async move { assert_eq!(refund(world, Variant::Correct).await.unwrap().payments, 1) });
+            runs = swept.unwrap().campaign.seeds;
+        };
+        seconds.push(micros_of(sweep) / 1e6);
+    }
+    println!("a sweep of single faults on one core: {:.2} s, {runs} runs", median(seconds));
 }
 
 fn scaling() {
