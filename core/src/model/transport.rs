@@ -1,5 +1,7 @@
 //! The way to a model.
 
+use std::sync::Arc;
+
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 
@@ -21,4 +23,17 @@ pub trait ModelTransport: Send + Sync {
         &'a self,
         request: &'a ModelRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<Delta, ModelError>>, ModelError>>;
+}
+
+impl<M: ModelTransport + ?Sized> ModelTransport for Arc<M> {
+    fn complete<'a>(&'a self, request: &'a ModelRequest) -> BoxFuture<'a, Result<ModelResponse, ModelError>> {
+        (**self).complete(request)
+    }
+
+    fn stream<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<Delta, ModelError>>, ModelError>> {
+        (**self).stream(request)
+    }
 }

@@ -34,6 +34,9 @@ pub(super) struct Shrinker<'a> {
     best: Recipe,
 }
 
+/// How many earlier events a fault is tried at.
+const PLACES_TRIED_MAX: u64 = 8;
+
 /// How many single choices are tried to be left out, however many there are.
 const CHOICES_TRIED_MAX: usize = 400;
 
@@ -79,6 +82,28 @@ impl<'a> Shrinker<'a> {
             let recipe = Recipe { faults, ..self.best.clone() };
             self.accept(recipe)
         });
+        self.earlier_faults();
+    }
+
+    /// A fault may only stand where it does because another one brought its event about: that one is left out, and this one
+    /// comes earlier.
+    fn earlier_faults(&mut self) {
+        let mut without = 0;
+        while without < self.best.faults.faults.len() {
+            let mut rest = self.best.faults.faults.clone();
+            rest.remove(without);
+            let mut earlier = rest.iter().enumerate().flat_map(|(place, fault)| {
+                let rest = &rest;
+                fault.when.earlier(PLACES_TRIED_MAX).map(move |when| {
+                    let mut faults = rest.clone();
+                    faults[place].when = when;
+                    FaultPlan::new(faults)
+                })
+            });
+            if !earlier.any(|faults| self.accept(Recipe { faults, ..self.best.clone() })) {
+                without += 1;
+            }
+        }
     }
 
     fn inputs(&mut self) {

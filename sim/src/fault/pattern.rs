@@ -71,6 +71,12 @@ impl EventPattern {
         Self { nth, ..self }
     }
 
+    /// The first few events before this one that match, from the first on.
+    pub(crate) fn earlier(&self, count: u64) -> impl Iterator<Item = Self> + use<> {
+        let pattern = self.clone();
+        (1..self.nth.min(count + 1)).map(move |nth| pattern.clone().nth(nth))
+    }
+
     /// Whether no event is the one.
     pub(super) fn is_never(&self) -> bool {
         self.nth == 0

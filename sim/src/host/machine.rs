@@ -136,8 +136,9 @@ impl Host {
     }
 
     fn boot(&self, program: Program) {
-        self.emit(EventKind::HostStarted {});
+        // Of this life, also if the world begins another one at this very event.
         let process = self.process();
+        self.emit(EventKind::HostStarted {});
         // What a program does before it first waits is a step of its task.
         let _running = process.clone().spawn_named("program", async move { program(process).await });
     }

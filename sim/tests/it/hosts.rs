@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use windtunnel_core::BoxError;
-use windtunnel_sim::{Host, LinkSettings, Process, TaskError, TcpStream, World, WorldHandle};
+use windtunnel_sim::{EventPattern, Host, LinkSettings, Process, TaskError, TcpStream, World, WorldHandle};
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -448,4 +448,25 @@ fn a_server_listens_again_after_an_attempt_to_connect_was_given_up() {
         }
     });
     run.outcome.unwrap();
+}
+
+#[test]
+fn a_host_that_is_restarted_as_it_starts_runs_its_program_once() {
+    let run = World::new(7).run(|world| async move {
+        let host = world.host("a").unwrap();
+        let runs = Arc::new(AtomicU32::new(0));
+        let again = host.clone();
+        let restart = world.at(EventPattern::named("host.started"), move |_| again.restart());
+        let counted = Arc::clone(&runs);
+        host.start(move |_process| {
+            let counted = Arc::clone(&counted);
+            async move {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        world.env().sleep(Duration::from_secs(1)).await;
+        assert!(restart.was_reached());
+        runs.load(Ordering::Relaxed)
+    });
+    assert_eq!(run.outcome.unwrap(), 1);
 }
