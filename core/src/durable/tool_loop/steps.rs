@@ -39,6 +39,9 @@ const ENTRY: &str = "turn";
 /// descriptions and schemas of the tools, which are offered in each turn and are a part of what is asked (D1). An attempt
 /// that finds them changed fails with what differs. By default an activation is open for one turn.
 ///
+/// **A call that ends in an error is for the model to make again, and then has another idempotency key.** A tool that has an
+/// effect retries within its call until it is known what became of it.
+///
 /// ```
 /// use std::sync::Arc;
 /// use serde_json::json;
