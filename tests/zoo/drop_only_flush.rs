@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 use windtunnel::sim::{Process, WorldHandle};
 
 use super::patience::insist;
@@ -57,16 +56,15 @@ impl Drop for Memory {
 }
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let (told, done) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Notify::new()));
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let (told, is_done) = (Arc::clone(&told), Arc::clone(&is_done));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| {
+        let told = Arc::clone(&told);
         async move {
             converse(&process, &told, twin).await;
-            is_done.notify_one();
         }
     });
-    done.notified().await;
+    agent.finished().await;
 }
 
 /// Sessions with pauses between them. `told` is what the user knows, whatever becomes of the agent.

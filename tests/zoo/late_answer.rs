@@ -1,10 +1,8 @@
 //! Questions one after another, over one inbox. Who waited too long asks again; the first answer, when it comes at last, is
 //! taken for that of a later question.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use windtunnel::BoxError;
 use windtunnel::sim::{Process, WorldHandle};
@@ -29,16 +27,11 @@ struct Answer {
 }
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let done = Arc::new(Notify::new());
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let is_done = Arc::clone(&is_done);
-        async move {
-            ask_for_all(&process, twin).await;
-            is_done.notify_one();
-        }
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| async move {
+        ask_for_all(&process, twin).await;
     });
-    done.notified().await;
+    agent.finished().await;
 }
 
 async fn ask_for_all(process: &Process, twin: Twin) {

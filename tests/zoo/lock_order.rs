@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Mutex;
 use windtunnel::sim::{Process, WorldHandle};
 
 use super::{Animal, Breaks, Twin};
@@ -25,19 +25,14 @@ struct Books {
 }
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let done = Arc::new(Notify::new());
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let is_done = Arc::clone(&is_done);
-        async move {
-            let books = Arc::new(Books::default());
-            let transfer = process.spawn_named("transfer", transfer(process.clone(), Arc::clone(&books)));
-            let report = process.spawn_named("report", report(process.clone(), books, twin));
-            let _both = (transfer.await, report.await);
-            is_done.notify_one();
-        }
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| async move {
+        let books = Arc::new(Books::default());
+        let transfer = process.spawn_named("transfer", transfer(process.clone(), Arc::clone(&books)));
+        let report = process.spawn_named("report", report(process.clone(), books, twin));
+        let _both = (transfer.await, report.await);
     });
-    world.env().waiting("the end of the agent", done.notified()).await;
+    agent.finished().await;
 }
 
 async fn transfer(process: Process, books: Arc<Books>) {

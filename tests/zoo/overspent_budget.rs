@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 use windtunnel::model::{ModelRequest, ModelTransport};
 use windtunnel::sim::script::ScriptedModel;
 use windtunnel::sim::{Process, WorldHandle};
@@ -30,16 +29,11 @@ struct Calls {
 }
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let done = Arc::new(Notify::new());
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let is_done = Arc::clone(&is_done);
-        async move {
-            run(&process, twin).await;
-            is_done.notify_one();
-        }
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| async move {
+        run(&process, twin).await;
     });
-    done.notified().await;
+    agent.finished().await;
 }
 
 /// A job comes every other second, and takes one.

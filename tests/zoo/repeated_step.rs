@@ -1,8 +1,5 @@
 //! A booking in three steps. Each is recorded when it is done: after a crash between the two it is done again.
 
-use std::sync::Arc;
-
-use tokio::sync::Notify;
 use windtunnel::sim::{Process, WorldHandle};
 
 use super::patience::insist;
@@ -20,16 +17,11 @@ pub(crate) const REPEATED_STEP: Animal = Animal {
 };
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let done = Arc::new(Notify::new());
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let is_done = Arc::clone(&is_done);
-        async move {
-            book(&process, twin).await;
-            is_done.notify_one();
-        }
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| async move {
+        book(&process, twin).await;
     });
-    done.notified().await;
+    agent.finished().await;
     let effects = world.effects();
     world.assertions().always(RULE, STEPS.iter().all(|step| effects.count(step) == 1));
 }

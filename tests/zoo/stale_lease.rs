@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 use windtunnel::sim::{Process, WorldHandle};
 
 use super::{Animal, Breaks, Twin};
@@ -67,18 +66,15 @@ async fn scenario(world: WorldHandle, twin: Twin) {
     let store = Arc::new(Store::default());
     let mut workers = Vec::new();
     for name in ["ann", "bob"] {
-        let (store, done) = (Arc::clone(&store), Arc::new(Notify::new()));
-        workers.push(Arc::clone(&done));
-        world.host(name).unwrap().start(move |process| {
-            let (store, done) = (Arc::clone(&store), Arc::clone(&done));
-            async move {
-                work(&process, &store, twin).await;
-                done.notify_one();
-            }
+        let (store, worker) = (Arc::clone(&store), world.host(name).unwrap());
+        worker.start(move |process| {
+            let store = Arc::clone(&store);
+            async move { work(&process, &store, twin).await }
         });
+        workers.push(worker);
     }
-    for done in workers {
-        done.notified().await;
+    for worker in workers {
+        worker.finished().await;
     }
 }
 

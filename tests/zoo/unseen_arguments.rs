@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 use windtunnel::executor::ToolCall;
 use windtunnel::model::{Message, ModelRequest, ModelTransport};
 use windtunnel::sim::script::ScriptedModel;
@@ -50,16 +49,15 @@ async fn scenario(world: WorldHandle, twin: Twin) {
     // Each time it is asked, the model thinks of another amount.
     let turns = [100, 900, 250].into_iter().flat_map(propose).collect::<Vec<_>>();
     let model = Arc::new(ScriptedModel::by_conversation([turns]));
-    let (desk, done) = (Arc::new(Desk::default()), Arc::new(Notify::new()));
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let (model, desk, is_done) = (Arc::clone(&model), Arc::clone(&desk), Arc::clone(&is_done));
+    let desk = Arc::new(Desk::default());
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| {
+        let (model, desk) = (Arc::clone(&model), Arc::clone(&desk));
         async move {
             transfer(&process, &process.faults().model(model), &desk, twin).await;
-            is_done.notify_one();
         }
     });
-    done.notified().await;
+    agent.finished().await;
 }
 
 async fn transfer(process: &Process, model: &impl ModelTransport, desk: &Desk, twin: Twin) {

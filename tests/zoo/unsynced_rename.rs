@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use windtunnel::sim::{Disk, Process, WorldHandle};
 
 use super::patience::insist;
@@ -23,16 +22,15 @@ pub(crate) const UNSYNCED_RENAME: Animal = Animal {
 };
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let (acknowledged, done) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let (acknowledged, is_done) = (Arc::clone(&acknowledged), Arc::clone(&is_done));
+    let acknowledged = Arc::new(AtomicUsize::new(0));
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| {
+        let acknowledged = Arc::clone(&acknowledged);
         async move {
             run(&process, &acknowledged, twin).await;
-            is_done.notify_one();
         }
     });
-    done.notified().await;
+    agent.finished().await;
 }
 
 async fn run(process: &Process, acknowledged: &AtomicUsize, twin: Twin) {

@@ -1,9 +1,7 @@
 //! An approval that ends after five minutes, by the wall clock. If that is put back meanwhile, it counts though it has ended.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use windtunnel::sim::{Process, WorldHandle};
 
 use super::{Animal, Breaks, Twin};
@@ -21,16 +19,11 @@ pub(crate) const WALL_CLOCK_EXPIRY: Animal = Animal {
 };
 
 async fn scenario(world: WorldHandle, twin: Twin) {
-    let done = Arc::new(Notify::new());
-    let is_done = Arc::clone(&done);
-    world.host("agent").unwrap().start(move |process| {
-        let is_done = Arc::clone(&is_done);
-        async move {
-            wait_for_approval(&process, twin).await;
-            is_done.notify_one();
-        }
+    let agent = world.host("agent").unwrap();
+    agent.start(move |process| async move {
+        wait_for_approval(&process, twin).await;
     });
-    done.notified().await;
+    agent.finished().await;
 }
 
 async fn wait_for_approval(process: &Process, twin: Twin) {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -40,6 +41,9 @@ struct State {
     power: Power,
     is_paused: bool,
     program: Option<Program>,
+    has_finished: bool,
+    /// Those that wait for the program's end.
+    waiting: Vec<Waker>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,14 @@ enum Power {
 
 impl Machine {
     pub(super) fn new(name: Arc<str>, place: Place, id: HostId, address: IpAddr, owner: Owner) -> Self {
-        let state = State { life: Life::new(owner), power: Power::Up, is_paused: false, program: None };
+        let state = State {
+            life: Life::new(owner),
+            power: Power::Up,
+            is_paused: false,
+            program: None,
+            has_finished: false,
+            waiting: Vec::new(),
+        };
         Self { name, place, id, address, skew: Skew::default(), device: OnceLock::new(), state: Mutex::new(state) }
     }
 
@@ -71,6 +82,16 @@ impl Machine {
             Power::Up if state.is_paused => Some(format!("{} stands still: it was paused", self.name)),
             Power::Up => None,
         }
+    }
+
+    /// The program has come to its end.
+    fn finish(&self) {
+        let waiting = {
+            let mut state = self.state.lock();
+            state.has_finished = true;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// The end of the world. The program may hold on to the world that holds on to it.
@@ -138,9 +159,30 @@ impl Host {
     fn boot(&self, program: Program) {
         // Of this life, also if the world begins another one at this very event.
         let process = self.process();
+        self.machine.state.lock().has_finished = false;
         self.emit(EventKind::HostStarted {});
+        let machine = Arc::clone(&self.machine);
         // What a program does before it first waits is a step of its task.
-        let _running = process.clone().spawn_named("program", async move { program(process).await });
+        let _running = process.clone().spawn_named("program", async move {
+            program(process).await;
+            machine.finish();
+        });
+    }
+
+    /// Waits until the host's program has come to its end, in this life or a later one.
+    pub async fn finished(&self) {
+        let ended = std::future::poll_fn(|context| {
+            let mut state = self.machine.state.lock();
+            if state.has_finished {
+                return Poll::Ready(());
+            }
+            if !state.waiting.iter().any(|waiting| waiting.will_wake(context.waker())) {
+                state.waiting.push(context.waker().clone());
+            }
+            Poll::Pending
+        });
+        let what = format!("the end of the program of {}", self.name());
+        self.hosts.parts.env.waiting(&what, ended).await;
     }
 
     /// The process that runs there in its present life, to run more in it.

@@ -470,3 +470,20 @@ fn a_host_that_is_restarted_as_it_starts_runs_its_program_once() {
     });
     assert_eq!(run.outcome.unwrap(), 1);
 }
+
+#[test]
+fn the_end_of_a_program_is_awaited_over_its_lives() {
+    let run = World::new(7).run(|world| async move {
+        let host = world.host("a").unwrap();
+        host.start(|process| async move { process.env().sleep(Duration::from_secs(10)).await });
+        let (crashing, env) = (host.clone(), world.env());
+        let crash = async {
+            env.sleep(Duration::from_secs(4)).await;
+            crashing.restart();
+        };
+        futures_util::join!(crash, host.finished());
+        host.finished().await;
+        world.env().now()
+    });
+    assert_eq!(run.outcome.unwrap(), Duration::from_secs(14));
+}
