@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use windtunnel_sim::fault::FaultKind;
 
 use crate::journal::JournalCommand;
 use crate::program::ProgramCommand;
@@ -34,6 +35,13 @@ Exit codes:
 
 Colours and the progress bar appear on terminals only; NO_COLOR turns colours off.";
 
+const EXIT_CODES_OF_SHRINK: &str = "\
+Exit codes:
+  0    there is a smaller case, and it fails in the same way
+  1    there is a smaller case, and it does not fail in the same way
+  2    wrong arguments, a file that cannot be read as cases, or a seed that does not fail
+  130  interrupted";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run case files, each case twice, and compare with what they expect
@@ -42,6 +50,12 @@ pub(crate) enum Command {
     /// Run the cases of a file over many seeds and sum up
     #[command(after_help = EXIT_CODES)]
     Run(RunOptions),
+    /// Try every fault at every event of a case, then pairs of faults, and tell each way to fail once
+    #[command(after_help = EXIT_CODES)]
+    Sweep(SweepOptions),
+    /// Make a failing seed of a case small, and write it as a case of its own
+    #[command(after_help = EXIT_CODES_OF_SHRINK)]
+    Shrink(ShrinkOptions),
     /// Run one case with one seed and print what happened, event by event
     #[command(after_help = EXIT_CODES)]
     Replay(ReplayOptions),
@@ -92,6 +106,47 @@ pub(crate) struct RunOptions {
 }
 
 #[derive(Clone, Debug, Args)]
+pub(crate) struct SweepOptions {
+    /// A case file (.json, .jsonl, .toml)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// Only the case with this id
+    #[arg(long, value_name = "ID")]
+    pub(crate) case: Option<String>,
+    /// The seed [default: the one in the file, or 0]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Only these kinds of fault, such as host.crash,tool.hang [default: all]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = fault_kind)]
+    pub(crate) kinds: Option<Vec<FaultKind>>,
+    /// How many pairs of faults to try
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) pairs: usize,
+    /// How many runs at once; the output is the same for any number [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// How to print: for people, or a JSON object for each case and one for the summary
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShrinkOptions {
+    /// A case file (.json, .jsonl, .toml)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: String,
+    /// The case with this id, where the file holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) case: Option<String>,
+    /// The seed that fails
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: u64,
+    /// The file to write (.json, .jsonl), which must not be there yet [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ReplayOptions {
     /// A case file (.json, .jsonl, .toml)
     #[arg(value_name = "FILE")]
@@ -134,6 +189,12 @@ pub(crate) enum Format {
 /// One worker for each core, unless asked otherwise.
 pub(crate) fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
     asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+fn fault_kind(name: &str) -> Result<FaultKind, String> {
+    let names = || FaultKind::ALL.map(FaultKind::name).join(", ");
+    let kind = FaultKind::ALL.into_iter().find(|kind| kind.name() == name);
+    kind.ok_or_else(|| format!("there is no such kind of fault; known: {}", names()))
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io;
 
 use windtunnel_core::durable::sqlite::SqliteError;
+use windtunnel_sim::ExploreError;
 use windtunnel_sim::case::{JournalError, LoadError};
 
 /// A command could not do what it was asked.
@@ -20,6 +21,17 @@ pub(crate) enum Failure {
         /// Why not.
         source: io::Error,
     },
+    /// A file cannot be written.
+    #[error("{file}: cannot be written: {source}")]
+    Unwritable {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// There is nothing to explore.
+    #[error(transparent)]
+    Explore(#[from] ExploreError),
     /// A file does not hold a program.
     #[error("{file} is not a valid program\n{flaws}")]
     Program {

@@ -1,7 +1,7 @@
 //! The command `windtunnel`.
 //!
-//! [`arguments`] says what can be asked; [`check`], [`run`], [`replay`], [`program`], [`journal`] and [`schema`] do it, each writing to
-//! what it is given.
+//! [`arguments`] says what can be asked; [`check`], [`run`], [`sweep`], [`shrink`], [`replay`], [`program`], [`journal`] and
+//! [`schema`] do it, each writing to what it is given.
 
 mod arguments;
 mod branches;
@@ -19,10 +19,12 @@ mod run;
 mod schema;
 mod selection;
 mod shell;
+mod shrink;
 mod status;
 mod stopwatch;
 mod style;
 mod summary;
+mod sweep;
 mod tally;
 
 use std::io::{self, BufWriter, Write};
@@ -58,6 +60,8 @@ fn perform(arguments: &Arguments) -> Result<Status, Failure> {
     let status = match &arguments.command {
         Command::Check(options) => check::check(options, &interrupt, style, &mut out),
         Command::Run(options) => run::run(options, &interrupt, style, &mut out),
+        Command::Sweep(options) => sweep::sweep(options, &interrupt, style, &mut out),
+        Command::Shrink(options) => shrink::shrink(options, &interrupt, &mut out),
         Command::Replay(options) => replay::replay(options, &interrupt, style, &mut out),
         Command::Program { command } => program::perform(command, &interrupt, style, &mut out),
         Command::Journal { command } => journal::perform(command, &interrupt, style, &mut out),

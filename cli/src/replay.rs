@@ -8,6 +8,7 @@ use windtunnel_sim::case::{
     AgentEnding, AgentOutcome, Case, CaseOutcome, CaseRun, FinishedCall, FinishedOperation, OperationsOutcome,
     ProgramOutcome, Verdict,
 };
+use windtunnel_sim::fault::DeliveredFault;
 
 use crate::arguments::{Format, ReplayOptions};
 use crate::branches;
@@ -57,6 +58,9 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
         writeln!(out, "{event}")?;
     }
     writeln!(out)?;
+    for (index, delivered) in run.faults().iter().enumerate() {
+        writeln!(out, "faults[{index}]: {}", fault(delivered))?;
+    }
     match &run.outcome {
         CaseOutcome::Calls(outcome) => write_calls(&outcome.calls, out)?,
         CaseOutcome::Program(outcome) => write_program(outcome, verdict, style, out)?,
@@ -81,6 +85,14 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
     }
     writeln!(out, "{}", style.bad("FAILED"))?;
     failures.iter().try_for_each(|failure| write_indented(out, failure))
+}
+
+/// A fault that came: when, where, and what it is.
+pub(crate) fn fault(delivered: &DeliveredFault) -> String {
+    let action = serde_json::to_string(&delivered.fault.action).unwrap_or_default();
+    let when = serde_json::to_string(&delivered.fault.when).unwrap_or_default();
+    let host = delivered.host.as_ref().map(|host| format!(", on {host}")).unwrap_or_default();
+    printable::line(&format!("{} s{host}, {action} when {when}", seconds(delivered.at))).into_owned()
 }
 
 fn write_calls(calls: &[Option<FinishedCall>], out: &mut impl Write) -> io::Result<()> {
@@ -202,6 +214,7 @@ fn summary(case: &Case, run: &CaseRun, verdict: &Verdict) -> Value {
         "elapsed_s": run.elapsed().as_secs_f64(),
         "digest": run.digest(),
         "expect_compared": case.expects_of(run.seed()),
+        "faults": run.faults_to_json(),
     });
     match &run.outcome {
         CaseOutcome::Calls(outcome) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windtunnel_sim::case::Case;
+use windtunnel_sim::fault::FaultKind;
 
 use crate::arguments::{Format, RunOptions, jobs};
 use crate::check::write_line;
@@ -43,19 +44,30 @@ pub(crate) fn run(
         if tally.runs < asked(options) && !interrupt.is_pressed() {
             return Err(Failure::Lost);
         }
-        status = status.max(if tally.failing > 0 { Status::Failed } else { Status::Passed });
+        // Many runs in which faults were to come, and none did, test nothing of it.
+        let is_untried = tally.runs > 1 && tally.faults.is_empty() && !case.drawn_faults().is_empty();
+        let has_failed = tally.failing > 0 || is_untried;
+        status = status.max(if has_failed { Status::Failed } else { Status::Passed });
         let named = (!is_only_case).then(|| case.id());
         let replay = |seed| shell::replay(&options.file, named, seed);
         match options.format {
             Format::Json => {
                 let mut line = to_json(&case, options, &tally, replay);
+                line["passed"] = json!(!has_failed);
                 line["real_s"] = json!(watch.elapsed().as_secs_f64());
                 write_line(out, &line)?;
             }
             Format::Text => {
                 summary::write(&heading(&case, options), &tally, style, out)?;
                 summary::write_real_time(tally.runs, watch.elapsed(), out)?;
+                summary::write_faults(&tally, &case.drawn_faults(), out)?;
+                if is_untried {
+                    writeln!(out, "{}: not one fault came, so nothing was tried of them", style.bad("FAILED"))?;
+                }
                 summary::write_failures(&tally, replay, style, out)?;
+                if let (Some(first), false) = (tally.failing_seeds.first(), tally.faults.is_empty()) {
+                    writeln!(out, "to make it small: {}", shell::shrink(&options.file, named, *first))?;
+                }
                 writeln!(out)?;
             }
         }
@@ -110,7 +122,8 @@ fn to_json(case: &Case, options: &RunOptions, tally: &Tally, replay: impl Fn(u64
     line["id"] = json!(case.id());
     line["seeds"] = json!({"from": options.seeds.start, "to": options.seeds.end});
     line["draws"] = json!(case.draws());
-    line["passed"] = json!(tally.failing == 0);
+    let never = case.drawn_faults().into_iter().filter(|kind| !tally.faults.contains_key(kind));
+    line["faults_never_came"] = json!(never.map(FaultKind::name).collect::<Vec<_>>());
     line["complete"] = json!(tally.runs == asked(options));
     line["repeat"] = json!(tally.failing_seeds.first().map(|seed| replay(*seed)));
     line

@@ -2,10 +2,19 @@
 
 /// The command that replays one seed of a case.
 pub(crate) fn replay(file: &str, case: Option<&str>, seed: u64) -> String {
+    with_seed("replay", file, case, seed)
+}
+
+/// The command that makes a failing seed of a case small.
+pub(crate) fn shrink(file: &str, case: Option<&str>, seed: u64) -> String {
+    with_seed("shrink", file, case, seed)
+}
+
+fn with_seed(command: &str, file: &str, case: Option<&str>, seed: u64) -> String {
     let case = case.map(option).unwrap_or_default();
     // A file name that begins with a hyphen would be read as an option.
     let file = if file.starts_with('-') { format!("./{file}") } else { file.to_owned() };
-    format!("windtunnel replay {}{case} --seed {seed}", word(&file))
+    format!("windtunnel {command} {}{case} --seed {seed}", word(&file))
 }
 
 /// The id, in one word with its option if it would be read as one itself.

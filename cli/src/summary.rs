@@ -1,9 +1,12 @@
 //! The summary of many runs, for people.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
+
+use windtunnel_sim::fault::FaultKind;
 
 use crate::check::write_indented;
 use crate::style::Style;
@@ -36,6 +39,20 @@ pub(crate) fn write(heading: &Heading<'_>, tally: &Tally, style: Style, out: &mu
 pub(crate) fn write_real_time(runs: u64, elapsed: Duration, out: &mut impl Write) -> io::Result<()> {
     let seconds = elapsed.as_secs_f64();
     writeln!(out, "real time: {seconds:.3} s, {:.0} runs a second", runs as f64 / seconds.max(1e-9))
+}
+
+/// Which faults came, and which of those that are drawn never did.
+pub(crate) fn write_faults(tally: &Tally, drawn: &BTreeSet<FaultKind>, out: &mut impl Write) -> io::Result<()> {
+    if !tally.faults.is_empty() {
+        let came: Vec<String> = tally.faults.iter().map(|(kind, count)| format!("{} {count}", kind.name())).collect();
+        writeln!(out, "faults that came: {}", came.join(", "))?;
+    }
+    let never: Vec<&str> =
+        drawn.iter().filter(|kind| !tally.faults.contains_key(kind)).map(|kind| kind.name()).collect();
+    match never.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "faults that never came: {}", never.join(", ")),
+    }
 }
 
 pub(crate) fn write_failures(
@@ -95,7 +112,8 @@ fn row(name: &str, spread: Spread, digits: usize) -> [String; 6] {
 }
 
 /// A table with numbers to the right in all columns but the first.
-fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+/// A table whose first column names what the others count.
+pub(crate) fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_header(header);
     table.column_iter_mut().skip(1).for_each(|column| {

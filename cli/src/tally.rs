@@ -10,6 +10,7 @@ use windtunnel_core::executor::ToolResult;
 use windtunnel_sim::case::{
     AgentOutcome, AssertionOutcome, CallsOutcome, CaseOutcome, CaseRun, OperationsOutcome, ProgramOutcome, Verdict,
 };
+use windtunnel_sim::fault::FaultKind;
 
 /// The outcome of a program that collects failures, and did.
 const OK_WITH_FAILED_BRANCHES: &str = "ok, with failed branches";
@@ -27,6 +28,8 @@ pub(crate) struct RunFacts {
     delays_s: Vec<f64>,
     elapsed_s: f64,
     events: usize,
+    /// The kinds of the faults that came.
+    faults: Vec<FaultKind>,
     /// For each assertion: what it is called, and whether the run broke it.
     broken: Vec<(String, bool)>,
     /// The verdict, if the run failed.
@@ -67,6 +70,7 @@ impl RunFacts {
             delays_s,
             elapsed_s: run.elapsed().as_secs_f64(),
             events: run.trace().len(),
+            faults: run.faults().iter().map(|delivered| delivered.fault.action.kind()).collect(),
             broken: verdict.assertions.iter().map(broken).collect(),
             failed: (!verdict.passed()).then_some(verdict),
         }
@@ -165,6 +169,8 @@ pub(crate) struct Tally {
     pub(crate) delays_s: Spread,
     pub(crate) elapsed_s: Spread,
     pub(crate) events: Spread,
+    /// How often each kind of fault came.
+    pub(crate) faults: BTreeMap<FaultKind, u64>,
     pub(crate) failing: u64,
     /// The first failing seeds.
     pub(crate) failing_seeds: Vec<u64>,
@@ -185,6 +191,9 @@ impl Tally {
         facts.delays_s.into_iter().for_each(|delay_s| self.delays_s.add(delay_s));
         self.elapsed_s.add(facts.elapsed_s);
         self.events.add(facts.events as f64);
+        for kind in facts.faults {
+            *self.faults.entry(kind).or_default() += 1;
+        }
         for (index, (name, is_broken)) in facts.broken.into_iter().enumerate() {
             if index == self.broken.len() {
                 self.broken.push((name, 0));
@@ -208,6 +217,7 @@ impl Tally {
             "delays_s": self.delays_s.to_json(),
             "elapsed_s": self.elapsed_s.to_json(),
             "events": self.events.to_json(),
+            "faults": self.faults.iter().map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect::<Value>(),
             "failing": self.failing,
             "failing_seeds": self.failing_seeds,
             "always": self.broken.iter().map(|(name, seeds)| json!({"name": name, "broken": seeds})).collect::<Value>(),

@@ -28,6 +28,8 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
     Commands:
       check    Run case files, each case twice, and compare with what they expect
       run      Run the cases of a file over many seeds and sum up
+      sweep    Try every fault at every event of a case, then pairs of faults, and tell each way to fail once
+      shrink   Make a failing seed of a case small, and write it as a case of its own
       replay   Run one case with one seed and print what happened, event by event
       program  Check, show or evaluate one program: a tree of tool calls as JSON
       journal  Show or check the journals of durable workflows in a file

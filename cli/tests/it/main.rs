@@ -4,6 +4,7 @@
 mod agent;
 mod check;
 mod command;
+mod faults;
 mod input;
 mod interrupt;
 mod journal;
@@ -20,3 +21,5 @@ mod programs;
 mod replay;
 mod run;
 mod schema;
+mod shrink;
+mod sweep;

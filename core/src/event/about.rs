@@ -5,6 +5,61 @@ use std::sync::Arc;
 use super::EventKind;
 
 impl EventKind {
+    /// The names of all events.
+    pub const NAMES: [&'static str; 51] = [
+        "run.started",
+        "run.finished",
+        "tool.started",
+        "tool.attempt",
+        "tool.retry",
+        "tool.finished",
+        "tool.pending",
+        "tool.cache_hit",
+        "approval.requested",
+        "approval.decided",
+        "program.started",
+        "program.call",
+        "program.answer",
+        "program.retry",
+        "program.finished",
+        "model.started",
+        "model.finished",
+        "activation.started",
+        "activation.decided",
+        "activation.reconciled",
+        "activation.replayed",
+        "activation.retry",
+        "activation.finished",
+        "operation.started",
+        "operation.executed",
+        "operation.commit",
+        "operation.committed",
+        "operation.replayed",
+        "operation.refused",
+        "tool.body",
+        "model.request",
+        "journal.commit",
+        "effect.happened",
+        "mark",
+        "host.started",
+        "host.crashed",
+        "host.power_cut",
+        "host.paused",
+        "host.resumed",
+        "clock.set",
+        "network.connect",
+        "network.send",
+        "disk.write",
+        "disk.sync",
+        "link.cut",
+        "link.restored",
+        "link.reset",
+        "link.set",
+        "fault.delivered",
+        "world.healed",
+        "assertion.failed",
+    ];
+
     /// The name in the catalogue, such as `tool.retry`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -106,5 +161,18 @@ impl EventKind {
             | Self::LinkSet { to, .. } => Some(to),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_has_a_name_that_is_listed_once() {
+        let source = include_str!("about.rs");
+        let named = source.lines().filter_map(|line| line.trim().strip_prefix("Self::")?.split_once("=> \""));
+        let named: Vec<_> = named.map(|(_, name)| name.trim_end_matches("\",")).collect();
+        assert_eq!(named, EventKind::NAMES);
     }
 }

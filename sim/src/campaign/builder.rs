@@ -10,7 +10,9 @@ use super::only::Only;
 use super::parallel::{cores, ordered};
 use super::ran::{Failed, Ran};
 use super::shrink::Shrinker;
-use super::{CampaignReport, ExploreError, Failure, Minimal, Recipe};
+use super::{CampaignReport, ExploreError, Failure, Minimal, Play, Recipe};
+#[cfg(feature = "case")]
+use crate::Run;
 use crate::fault::{FaultKind, RandomFaults};
 use crate::{World, WorldHandle};
 
@@ -144,38 +146,38 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         F: Fn(WorldHandle) -> Fut + Sync,
         Fut: Future<Output = ()>,
     {
-        let seeds = match Only::from_environment()? {
-            Only::All => self.seeds.clone(),
-            Only::Seed(seed) => seed..seed + 1,
-            Only::Recipe(recipe) => return self.repeat(&recipe, &scenario),
-        };
+        let play = |world: World| world.run(&scenario);
+        match Only::from_environment()? {
+            Only::All => self.run_seeds(self.seeds.clone(), &play),
+            Only::Seed(seed) => self.run_seeds(seed..seed + 1, &play),
+            Only::Recipe(recipe) => self.repeat(&recipe, &play),
+        }
+    }
+
+    fn run_seeds(&self, seeds: Range<u64>, play: Play<'_>) -> Result<CampaignReport, ExploreError> {
         if seeds.is_empty() {
             return Err(ExploreError::NoSeeds { seeds });
         }
-        let healing = self.healing_of_runs(seeds.start, &scenario)?;
+        let healing = self.healing_of_runs(seeds.start, play)?;
         let world = self.worlds(healing);
         let count = usize::try_from(seeds.end - seeds.start).unwrap_or(usize::MAX);
-        let work = |place| Ran::of(world(seeds.start + place as u64).run(&scenario));
+        let work = |place| Ran::of(play(world(seeds.start + place as u64)));
         let runs = ordered(self.jobs, count, work, |ran| ran.outcome.is_err());
-        self.sum_up(runs, healing, &scenario)
+        self.sum_up(runs, healing, play)
     }
 
-    fn sum_up<F, Fut>(
+    fn sum_up(
         &self,
         runs: Vec<Ran>,
         healing: Option<Duration>,
-        scenario: &F,
-    ) -> Result<CampaignReport, ExploreError>
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+        play: Play<'_>,
+    ) -> Result<CampaignReport, ExploreError> {
         let mut report = CampaignReport::default();
         let is_whole = runs.len() > 1;
         for ran in runs {
             ran.add_to(&mut report);
             if let Err(failed) = ran.outcome {
-                return Err(self.failure(*failed, healing, scenario));
+                return Err(self.failure(*failed, healing, play));
             }
         }
         if let Some(faults) = &self.random_faults {
@@ -220,40 +222,28 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     }
 
     /// When runs over seeds heal: only those with faults do by themselves.
-    pub(super) fn healing_of_runs<F, Fut>(&self, seed: u64, scenario: &F) -> Result<Option<Duration>, ExploreError>
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+    pub(super) fn healing_of_runs(&self, seed: u64, play: Play<'_>) -> Result<Option<Duration>, ExploreError> {
         match &self.random_faults {
-            Some(_) => self.healing(seed, scenario).map(Some),
+            Some(_) => self.healing(seed, play).map(Some),
             None => Ok(self.heal_after),
         }
     }
 
     /// When runs heal: after a time that follows from a run without faults, which must not fail.
-    pub(super) fn healing<F, Fut>(&self, seed: u64, scenario: &F) -> Result<Duration, ExploreError>
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+    pub(super) fn healing(&self, seed: u64, play: Play<'_>) -> Result<Duration, ExploreError> {
         if let Some(heal_after) = self.heal_after {
             return Ok(heal_after);
         }
-        let calm = (self.world)(seed).run(scenario);
+        let calm = play((self.world)(seed));
         let elapsed = calm.elapsed;
         match Failed::of(calm) {
             Ok(_) => Ok(Duration::from_secs(elapsed.as_secs().saturating_mul(2).saturating_add(60))),
-            Err(failed) => Err(self.failure(*failed, None, scenario)),
+            Err(failed) => Err(self.failure(*failed, None, play)),
         }
     }
 
-    pub(super) fn repeat<F, Fut>(&self, recipe: &Recipe, scenario: &F) -> Result<CampaignReport, ExploreError>
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
-        let run = recipe.world(&self.world).run(scenario);
+    pub(super) fn repeat(&self, recipe: &Recipe, play: Play<'_>) -> Result<CampaignReport, ExploreError> {
+        let run = play(recipe.world(&self.world));
         let mut report = CampaignReport::default();
         report.add(run.trace.len(), &run.faults, &run.assertions);
         match Failed::of(run) {
@@ -263,25 +253,24 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     }
 
     /// A run that failed, made smaller.
-    pub(super) fn failure<F, Fut>(&self, failed: Failed, healing: Option<Duration>, scenario: &F) -> ExploreError
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
-        ExploreError::Failed(Box::new(self.shrunk(failed, healing, scenario)))
+    pub(super) fn failure(&self, failed: Failed, healing: Option<Duration>, play: Play<'_>) -> ExploreError {
+        ExploreError::Failed(Box::new(self.shrunk(failed, healing, play)))
+    }
+
+    /// A run that failed, made smaller; nothing, if it did not fail. It healed at that time, if it did.
+    #[cfg(feature = "case")]
+    pub(crate) fn shrink(&self, run: Run<()>, healing: Option<Duration>, play: Play<'_>) -> Option<Failure> {
+        let failed = Failed::of(run).err()?;
+        Some(self.shrunk(*failed, healing, play))
     }
 
     /// The failure, with the smallest run that was found to fail in the same way.
-    pub(super) fn shrunk<F, Fut>(&self, failed: Failed, healing: Option<Duration>, scenario: &F) -> Failure
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+    pub(super) fn shrunk(&self, failed: Failed, healing: Option<Duration>, play: Play<'_>) -> Failure {
         let recipe = failed.recipe(self.base(failed.seed(), healing));
         let failure = failed.into_failure(recipe);
         let run = |recipe: &Recipe, keeps_choices: bool| {
             let world = recipe.world(&self.world);
-            if keeps_choices { world.keep_choices().run(scenario) } else { world.run(scenario) }
+            play(if keeps_choices { world.keep_choices() } else { world })
         };
         let shrinker = Shrinker::new(&run, &failure.error, failure.recipe.clone(), self.shrink_runs_max);
         let (recipe, runs) = shrinker.shrink();

@@ -85,7 +85,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         if self.seeds.is_empty() {
             return Err(DeterminismError::Nothing(Box::new(ExploreError::NoSeeds { seeds: self.seeds.clone() })));
         }
-        let healing = self.healing_of_runs(self.seeds.start, &scenario);
+        let healing = self.healing_of_runs(self.seeds.start, &|world: World| world.run(&scenario));
         let world = self.worlds(healing.map_err(|error| DeterminismError::Nothing(Box::new(error)))?);
         let whole = |seed: u64| -> Result<String, DeterminismError> {
             let run = world(seed).check_determinism(&scenario).map_err(DeterminismError::Diverged)?;

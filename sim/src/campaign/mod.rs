@@ -9,6 +9,7 @@ mod failure;
 mod macros;
 mod only;
 mod parallel;
+mod play;
 mod ran;
 mod recipe;
 mod report;
@@ -21,6 +22,9 @@ pub use determinism::DeterminismError;
 pub use error::ExploreError;
 pub use explore::{explore, explore_in};
 pub use failure::{Failure, Minimal};
+pub(crate) use play::Play;
 pub use recipe::{Recipe, RecipeError};
 pub use report::CampaignReport;
+#[cfg(feature = "case")]
+pub(crate) use shrink::Signature;
 pub use sweep::SweepReport;

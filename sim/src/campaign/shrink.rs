@@ -10,13 +10,13 @@ use crate::{Run, Schedule, WorldError};
 
 /// What makes two failures the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Signature {
+pub(crate) struct Signature {
     kind: Discriminant<WorldError>,
     assertion: Option<String>,
 }
 
 impl Signature {
-    pub(super) fn of(error: &WorldError) -> Self {
+    pub(crate) fn of(error: &WorldError) -> Self {
         let assertion = match error {
             WorldError::AssertionFailed { assertion } => Some(assertion.clone()),
             _ => None,

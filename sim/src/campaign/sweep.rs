@@ -11,7 +11,7 @@ use super::coverage::points;
 use super::only::Only;
 use super::parallel::ordered;
 use super::ran::{Failed, Ran};
-use super::{Campaign, CampaignReport, Coverage, ExploreError, Failure, Recipe, Skipped};
+use super::{Campaign, CampaignReport, Coverage, ExploreError, Failure, Play, Recipe, Skipped};
 use crate::fault::{Fault, FaultKind, FaultPlan};
 use crate::{World, WorldError, WorldHandle};
 
@@ -86,21 +86,31 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         F: Fn(WorldHandle) -> Fut + Sync,
         Fut: Future<Output = ()>,
     {
-        let seed = match Only::from_environment()? {
-            Only::All => self.seeds.start,
-            Only::Seed(seed) => seed,
+        let play = |world: World| world.run(&scenario);
+        match Only::from_environment()? {
+            Only::All => self.sweep_by(self.first_seed(), &play),
+            Only::Seed(seed) => self.sweep_by(seed, &play),
             Only::Recipe(recipe) => {
-                let campaign = self.repeat(&recipe, &scenario)?;
-                return Ok(SweepReport { campaign, ..SweepReport::default() });
+                let campaign = self.repeat(&recipe, &play)?;
+                Ok(SweepReport { campaign, ..SweepReport::default() })
             }
-        };
+        }
+    }
+
+    /// The seed that a sweep takes.
+    pub(crate) fn first_seed(&self) -> u64 {
+        self.seeds.start
+    }
+
+    /// The same with whatever runs in a world.
+    pub(crate) fn sweep_by(&self, seed: u64, play: Play<'_>) -> Result<SweepReport, ExploreError> {
         if self.seeds.is_empty() {
             return Err(ExploreError::NoSeeds { seeds: self.seeds.clone() });
         }
-        let healing = self.healing(seed, &scenario)?;
-        let clean = match Failed::of(self.base(seed, Some(healing)).world(&self.world).run(&scenario)) {
+        let healing = self.healing(seed, play)?;
+        let clean = match Failed::of(play(self.base(seed, Some(healing)).world(&self.world))) {
             Ok(clean) => clean,
-            Err(failed) => return Err(self.failure(*failed, Some(healing), &scenario)),
+            Err(failed) => return Err(self.failure(*failed, Some(healing), play)),
         };
         let points = points(&clean.trace, self.kinds.iter().copied());
         let mut report = SweepReport::default();
@@ -111,7 +121,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
             return Err(ExploreError::NoFaultDelivered { report: Box::new(report.campaign) });
         }
         let plans: Vec<_> = points.iter().map(|(_, fault)| vec![fault.clone()]).collect();
-        let tried = self.try_plans(seed, healing, &plans, &scenario);
+        let tried = self.try_plans(seed, healing, &plans, play);
         let mut passed = Vec::new();
         let mut found = Found::default();
         for ((event, fault), came) in points.into_iter().zip(tried) {
@@ -129,23 +139,20 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
                 Came::Skipped(why) => *cell.skipped.entry(why).or_default() += 1,
             }
         }
-        self.pairs(seed, healing, &passed, &scenario, &mut report, &mut found);
-        self.tell(found, healing, &scenario, report)
+        self.pairs(seed, healing, &passed, play, &mut report, &mut found);
+        self.tell(found, healing, play, report)
     }
 
     /// Tries pairs of faults that passed alone.
-    fn pairs<F, Fut>(
+    fn pairs(
         &self,
         seed: u64,
         healing: Duration,
         passed: &[Fault],
-        scenario: &F,
+        play: Play<'_>,
         report: &mut SweepReport,
         found: &mut Found,
-    ) where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+    ) {
         if passed.len() < 2 {
             return;
         }
@@ -161,7 +168,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         }
         let plans: Vec<_> =
             pairs.into_iter().map(|(one, other)| vec![passed[one].clone(), passed[other].clone()]).collect();
-        for came in self.try_plans(seed, healing, &plans, scenario) {
+        for came in self.try_plans(seed, healing, &plans, play) {
             report.pairs += 1;
             match came {
                 Came::Passed(ran) => ran.add_to(&mut report.campaign),
@@ -171,16 +178,12 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         }
     }
 
-    fn try_plans<F, Fut>(&self, seed: u64, healing: Duration, plans: &[Vec<Fault>], scenario: &F) -> Vec<Came>
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+    fn try_plans(&self, seed: u64, healing: Duration, plans: &[Vec<Fault>], play: Play<'_>) -> Vec<Came> {
         let work = |place: usize| {
             let faults = FaultPlan::new(plans[place].iter().cloned());
             let is_of_world = faults.faults.iter().any(|fault| fault.action.kind().is_of_world());
             let recipe = Recipe { faults, ..self.base(seed, Some(healing)) };
-            let run = recipe.world(&self.world).run(scenario);
+            let run = play(recipe.world(&self.world));
             match run.outcome {
                 Err(WorldError::NoFaultDelivered { .. }) if is_of_world => Came::Skipped(Skipped::NothingToActOn),
                 Err(WorldError::NoFaultDelivered { .. }) => Came::Skipped(Skipped::NobodyTookIt),
@@ -194,20 +197,16 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     }
 
     /// The end: what was found, each way to fail once.
-    fn tell<F, Fut>(
+    fn tell(
         &self,
         found: Found,
         healing: Duration,
-        scenario: &F,
+        play: Play<'_>,
         mut report: SweepReport,
-    ) -> Result<SweepReport, ExploreError>
-    where
-        F: Fn(WorldHandle) -> Fut + Sync,
-        Fut: Future<Output = ()>,
-    {
+    ) -> Result<SweepReport, ExploreError> {
         report.failing = found.count;
         for failed in found.told {
-            report.failures.push(self.shrunk(failed, Some(healing), scenario));
+            report.failures.push(self.shrunk(failed, Some(healing), play));
         }
         if !report.failures.is_empty() {
             return Err(ExploreError::Swept(Box::new(report)));

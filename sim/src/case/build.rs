@@ -8,6 +8,7 @@ use super::always::{Assertion, Expression};
 use super::definition::{Case, Kind};
 use super::error::LoadError;
 use super::text::{Document, Pointing};
+use super::trouble::Trouble;
 use super::wire::{WireAlways, WireParameter};
 use super::{agent, calls, operations, program, typed};
 use crate::script::Then;
@@ -15,16 +16,21 @@ use crate::script::Then;
 /// Something that is well formed and still makes no sense.
 pub(super) struct Refusal {
     pub(super) path: Path,
+    pointing: Pointing,
     pub(super) problem: String,
 }
 
 impl Refusal {
     pub(super) fn new(path: Path, problem: impl Into<String>) -> Self {
-        Self { path, problem: problem.into() }
+        Self::pointing(Pointing::AtValue, path, problem)
+    }
+
+    pub(super) fn pointing(pointing: Pointing, path: Path, problem: impl Into<String>) -> Self {
+        Self { path, pointing, problem: problem.into() }
     }
 
     pub(super) fn in_document(self, document: &Document<'_>) -> LoadError {
-        document.error(self.path, Pointing::AtValue, self.problem)
+        document.error(self.path, self.pointing, self.problem)
     }
 }
 
@@ -32,13 +38,14 @@ impl Refusal {
 pub(super) struct Built {
     pub(super) id: Option<String>,
     pub(super) seed: u64,
+    pub(super) trouble: Trouble,
     pub(super) assertions: Vec<Assertion>,
     pub(super) kind: Box<dyn Kind>,
 }
 
 /// Reads one case. Without an id of its own it gets one from `place`, its place in the file.
 pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadError> {
-    let Built { id, seed, assertions, kind } = match typed::text_member(document, "kind") {
+    let Built { id, seed, trouble, assertions, kind } = match typed::text_member(document, "kind") {
         Some("calls") => calls::build(document),
         Some("program") => program::build(document),
         Some("operations") => operations::build(document),
@@ -56,7 +63,8 @@ pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadEr
         None => calls::build(document),
     }?;
     let id = id.unwrap_or_else(|| format!("case-{place}"));
-    Ok(Case { id, place: document.begin.clone(), seed, assertions, kind })
+    let source = document.value.clone();
+    Ok(Case { id, place: document.begin.clone(), source, seed, trouble, assertions, kind })
 }
 
 /// The schemas of parameters, by name.

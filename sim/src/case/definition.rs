@@ -1,5 +1,6 @@
 //! A case that has been loaded and checked.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
@@ -9,7 +10,9 @@ use super::always::Assertion;
 use super::error::Place;
 use super::run::CaseRun;
 use super::store::Keeping;
+use super::trouble::{Setting, Trouble};
 use crate::Divergence;
+use crate::fault::{FaultKind, RandomFaults};
 
 /// A case: tools, what is done with them, and what must come out.
 ///
@@ -32,7 +35,10 @@ use crate::Divergence;
 pub struct Case {
     pub(super) id: String,
     pub(super) place: Place,
+    /// The case as it is written.
+    pub(super) source: Value,
     pub(super) seed: u64,
+    pub(super) trouble: Trouble,
     pub(super) assertions: Vec<Assertion>,
     pub(super) kind: Box<dyn Kind>,
 }
@@ -55,13 +61,18 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
         self.draws()
     }
 
-    /// Runs the case with a seed, on virtual time.
-    fn run(&self, seed: u64) -> CaseRun;
-
-    /// The same with the journal kept there; nothing, if there is no journal.
-    fn run_keeping(&self, _seed: u64, _keeping: &Keeping) -> Option<CaseRun> {
-        None
+    /// Whether it runs on hosts, whose tasks have an order.
+    fn is_on_hosts(&self) -> bool {
+        false
     }
+
+    /// Whether there is a journal.
+    fn has_journal(&self) -> bool {
+        false
+    }
+
+    /// Runs the case in a world, with its journal, if it has one, kept there.
+    fn run(&self, setting: &Setting, keeping: &Keeping) -> CaseRun;
 
     /// How a run differs from what must come out.
     fn differences(&self, run: &CaseRun) -> Vec<Difference>;
@@ -94,9 +105,15 @@ impl Case {
         self.seed
     }
 
-    /// Whether other seeds can give other results: something is drawn from a range, by a rate, as jitter, or as an order.
+    /// Whether other seeds can give other results: something is drawn from a range, by a rate, as jitter, or as an order, or
+    /// may be, after a fault.
     pub fn draws(&self) -> bool {
-        self.kind.draws()
+        self.kind.draws() || !self.trouble.is_none()
+    }
+
+    /// The kinds of fault that are drawn.
+    pub fn drawn_faults(&self) -> BTreeSet<FaultKind> {
+        self.trouble.random.as_ref().map(RandomFaults::kinds).unwrap_or_default()
     }
 
     /// Whether anything can make it fail: it expects or asserts something.
@@ -111,12 +128,16 @@ impl Case {
 
     /// Whether it says so of a run with this seed: where something is drawn, it does for its own seed only.
     pub fn expects_of(&self, seed: u64) -> bool {
-        self.expects() && (seed == self.seed || !self.kind.expects_by_seed())
+        self.expects() && (seed == self.seed || !self.expects_by_seed())
+    }
+
+    fn expects_by_seed(&self) -> bool {
+        self.kind.expects_by_seed() || !self.trouble.is_none()
     }
 
     /// Runs the case with a seed, on virtual time.
     pub fn run(&self, seed: u64) -> CaseRun {
-        self.kind.run(seed)
+        self.kind.run(&self.trouble.setting(seed), &Keeping::InMemory)
     }
 
     /// Runs the case twice with a seed and compares the traces.

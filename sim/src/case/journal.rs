@@ -45,8 +45,10 @@ impl Case {
     /// [`JournalError`], if the case has no journal, or the file exists or cannot be made: then nothing was run.
     pub fn run_with_journal(&self, seed: u64, path: impl AsRef<Path>) -> Result<CaseRun, JournalError> {
         let keeping = Keeping::InFile(path.as_ref().to_owned());
-        let run = self.kind.run_keeping(seed, &keeping);
-        let mut run = run.ok_or_else(|| JournalError::NoJournal { case: self.id.clone() })?;
+        if !self.kind.has_journal() {
+            return Err(JournalError::NoJournal { case: self.id.clone() });
+        }
+        let mut run = self.kind.run(&self.trouble.setting(seed), &keeping);
         // What fails later is inside an error of the store.
         run.world.outcome = match run.world.outcome {
             Ok(Err(error)) => Ok(Err(match error.downcast::<SqliteError>() {

@@ -203,12 +203,12 @@ mod tests {
         check_refused(
             &with(r#", "always": [{"that": "result.size() > 0"}]"#),
             "f:1:74: $.always[0].that: there is no variable \"result\" here; did you mean \"results\"? known: results, \
-             events, ledger, invocations, tools, elapsed_ms, approval_requests",
+             events, ledger, invocations, tools, elapsed_ms, approval_requests, faults",
         );
         check_refused(
             &with(r#", "always": [{"that": "it.attempts > 0"}]"#),
             "f:1:74: $.always[0].that: there is no variable \"it\" here; known: results, events, ledger, invocations, \
-             tools, elapsed_ms, approval_requests",
+             tools, elapsed_ms, approval_requests, faults",
         );
         check_refused(
             &format!("[{},\n{}]", with(r#", "id": "x""#), with(r#", "id": "x""#)),

@@ -10,8 +10,9 @@ use super::agent::AgentOutcome;
 use super::calls::CallsOutcome;
 use super::operations::OperationsOutcome;
 use super::program::ProgramOutcome;
-use crate::Run;
+use crate::fault::DeliveredFault;
 use crate::script::Invocation;
+use crate::{Run, WorldError};
 
 /// What came of running a case with one seed.
 #[derive(Debug)]
@@ -55,6 +56,16 @@ impl CaseRun {
         self.world.digest()
     }
 
+    /// The faults that came, in order.
+    pub fn faults(&self) -> &[DeliveredFault] {
+        &self.world.faults
+    }
+
+    /// The faults that came, as JSON, with the names that case files use.
+    pub fn faults_to_json(&self) -> Value {
+        self.variable("faults")
+    }
+
     /// How long the case took on the world's clock.
     pub fn elapsed(&self) -> Duration {
         self.world.elapsed
@@ -65,6 +76,8 @@ impl CaseRun {
         match &self.world.outcome {
             Ok(Ok(())) => self.cut_off.clone(),
             Ok(Err(error)) => Some(error.to_string()),
+            // It came to its end; what the file plans did not.
+            Err(WorldError::NoFaultDelivered { .. }) => None,
             Err(error) => Some(error.to_string()),
         }
     }
@@ -74,6 +87,7 @@ impl CaseRun {
         match name {
             "events" => self.trace().iter().map(|event| serde_json::to_value(event).unwrap_or_default()).collect(),
             "invocations" => self.invocations.iter().map(invocation_to_json).collect(),
+            "faults" => self.faults().iter().map(fault_to_json).collect(),
             "elapsed_ms" => json!(self.elapsed().as_nanos() as f64 / 1e6),
             _ => Value::Null,
         }
@@ -83,4 +97,15 @@ impl CaseRun {
 /// An invocation as JSON.
 pub(super) fn invocation_to_json(invocation: &Invocation) -> Value {
     json!({"tool": &*invocation.tool, "arguments": &*invocation.arguments})
+}
+
+fn fault_to_json(delivered: &DeliveredFault) -> Value {
+    let DeliveredFault { fault, at, host } = delivered;
+    json!({
+        "kind": fault.action.kind().name(),
+        "host": host.as_deref(),
+        "at_ms": at.as_nanos() as f64 / 1e6,
+        "when": fault.when,
+        "do": fault.action,
+    })
 }

@@ -29,7 +29,7 @@ pub(super) fn text_member<'d>(document: &'d Document<'_>, name: &str) -> Option<
 }
 
 /// What serde says, in the words of a case file.
-fn problem(message: &str) -> (Pointing, String) {
+pub(super) fn problem(message: &str) -> (Pointing, String) {
     if let Some((name, known)) = unknown("unknown field", message) {
         return (Pointing::AtName, format!("unknown field {name:?}; {}", suggestion::known(name, &known)));
     }

@@ -7,6 +7,7 @@ use super::always::{self, AssertionOutcome};
 use super::definition::Case;
 use super::program::{ProgramOffence, ProgramOutcome};
 use super::run::{CaseOutcome, CaseRun};
+use crate::WorldError;
 
 /// Whether a run is as its case says.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +36,7 @@ impl Case {
         let mut verdict = Verdict {
             problem: run.problem(),
             refused,
-            unreached: self.kind.unreached(run),
+            unreached: unplanned(run).into_iter().chain(self.kind.unreached(run)).collect(),
             differences: Vec::new(),
             assertions: Vec::new(),
         };
@@ -48,6 +49,14 @@ impl Case {
             verdict.assertions = always::judge(&self.assertions, self.kind.variables(), value);
         }
         verdict
+    }
+}
+
+/// A plan that tests nothing.
+fn unplanned(run: &CaseRun) -> Option<String> {
+    match &run.world.outcome {
+        Err(error @ WorldError::NoFaultDelivered { .. }) => Some(format!("$.faults: {error}")),
+        _ => None,
     }
 }
 

@@ -77,6 +77,12 @@ impl EventPattern {
         (1..self.nth.min(count + 1)).map(move |nth| pattern.clone().nth(nth))
     }
 
+    /// The name of the events, if it says one.
+    #[cfg(feature = "case")]
+    pub(crate) fn event(&self) -> Option<&str> {
+        self.event.as_deref()
+    }
+
     /// Whether no event is the one.
     pub(super) fn is_never(&self) -> bool {
         self.nth == 0

@@ -104,6 +104,12 @@ pub enum WorldError {
         /// The panic's text.
         message: String,
     },
+    /// It ended with an error.
+    #[error("{problem}")]
+    Failed {
+        /// What the error says.
+        problem: String,
+    },
     /// An assertion does not hold.
     #[error("the assertion {assertion:?} does not hold")]
     AssertionFailed {

@@ -8,6 +8,7 @@ use windtunnel_core::executor::{Backoff, ToolCall};
 use windtunnel_core::json::Path;
 use windtunnel_core::model::{FinishReason, Message, ModelError, ModelResponse, Usage};
 
+use super::arrangement::Arrangement;
 use super::crashes::{CrashPoint, PlannedCrash};
 use super::definition::{AgentCase, AgentTool, AgentTurn, VARIABLES, Workers};
 use super::expectation::Expectation;
@@ -20,6 +21,7 @@ use crate::case::build::{Built, Refusal, assertions};
 use crate::case::calls::{backoff_settings, limits, tools};
 use crate::case::operations::{acknowledgment, records};
 use crate::case::text::Document;
+use crate::case::trouble::{Trouble, trouble};
 use crate::case::typed::typed;
 use crate::case::wire::Count;
 
@@ -36,11 +38,20 @@ pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError
 
 fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
     let at = |name: &str| root.clone().member(name);
+    let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, root)?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, &at("expect").member("outcome"))?;
     }
     let turns = turns(wire.model.turns, &at("model").member("turns"))?;
     let tools = agent_tools(wire.tools, &at("tools"))?;
+    let arrangement = Arrangement {
+        on_hosts: wire.on_hosts,
+        has_crashes: !wire.crashes.is_empty(),
+        has_crash_rate: wire.crash_rate.0 > 0.0,
+        has_restart: wire.workers.restart_after_s.is_some(),
+        has_schedule: wire.schedule.is_some(),
+    };
+    arrangement.check(&tools, root)?;
     let backoff = backoff_settings(&wire.backoff);
     let kind = AgentCase {
         model: wire.model.name,
@@ -62,11 +73,13 @@ fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
         crashes: crashes(&wire.crashes, &at("crashes"))?,
         crash_rate: wire.crash_rate.0,
         crashes_max: crashes_max(wire.crashes_max, wire.crash_rate.0, &at("crashes_max"))?,
+        on_hosts: wire.on_hosts,
         expectation: wire.expect.map(Expectation::from),
     };
     Ok(Built {
         id: wire.id,
         seed: wire.seed,
+        trouble: Trouble { schedule: wire.schedule, ..trouble },
         assertions: assertions(wire.always, &VARIABLES, &at("always"))?,
         kind: Box::new(kind),
     })
@@ -257,13 +270,14 @@ mod tests {
                 r#""bugdet": {}"#,
                 "$.bugdet: unknown field \"bugdet\"; did you mean \"budget\"? known: id, kind, seed, prompt, \
               messages, model, tools, backoff, rng, run_limits, budget, approvals, approval_timeout_s, workers, journal, \
-              acks, decision_acks, crashes, crash_rate, crashes_max, expect, always",
+              acks, decision_acks, crashes, crash_rate, crashes_max, faults, random_faults, heal_after_s, on_hosts, schedule, \
+              expect, always",
             ),
             (
                 r#""tools": [{"name": "a", "idempotnet": true}]"#,
                 "$.tools[0].idempotnet: unknown field \"idempotnet\"; did \
               you mean \"idempotent\"? known: name, description, kind, parameters, schema, retries, timeout_s, \
-              parallel_safe, once_per_run, confirm, cache_ttl_s, cache_scope, idempotent, script, random",
+              parallel_safe, once_per_run, confirm, cache_ttl_s, cache_scope, idempotent, host, script, random",
             ),
             (r#""workers": {"count": 17}"#, "$.workers.count: 17 workers; at most 16 are allowed"),
             (
@@ -280,7 +294,7 @@ mod tests {
                 r#""always": [{"that": "outcom.end == 'answer'"}]"#,
                 "$.always[0].that: there is no variable \"outcom\" here; \
               did you mean \"outcome\"? known: outcome, activations, journal, effects, crashes, approvals, invocations, \
-              read, model_requests, events, elapsed_ms",
+              read, model_requests, events, elapsed_ms, faults",
             ),
             (
                 r#""tools": [{"name": "a"}, {"name": "a"}]"#,

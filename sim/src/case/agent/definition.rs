@@ -13,11 +13,13 @@ use windtunnel_fixtures::difference::Difference;
 use super::approvals::PlannedReview;
 use super::crashes::PlannedCrash;
 use super::expectation::Expectation;
+use super::hosts::TOOLS;
 use super::outcome::AgentOutcome;
 use super::wire::Manners;
 use crate::case::calls::CaseTool;
 use crate::case::definition::Kind;
 use crate::case::store::Keeping;
+use crate::case::trouble::Setting;
 use crate::case::wire::Delay;
 use crate::case::{CaseOutcome, CaseRun};
 
@@ -44,6 +46,8 @@ pub(super) struct AgentCase {
     pub(super) crashes: Vec<PlannedCrash>,
     pub(super) crash_rate: f64,
     pub(super) crashes_max: u32,
+    /// Workers, model, tools and journal run on hosts of their own.
+    pub(super) on_hosts: bool,
     pub(super) expectation: Option<Expectation>,
 }
 
@@ -62,6 +66,13 @@ pub(super) struct AgentTool {
     pub(super) manners: Manners,
 }
 
+impl AgentTool {
+    /// The host that it runs on.
+    pub(super) fn host(&self) -> &str {
+        self.manners.host.as_deref().unwrap_or(TOOLS)
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Workers {
     pub(super) count: NonZeroU32,
@@ -71,7 +82,7 @@ pub(super) struct Workers {
 }
 
 /// The variables of assertions.
-pub(super) const VARIABLES: [&str; 11] = [
+pub(super) const VARIABLES: [&str; 12] = [
     "outcome",
     "activations",
     "journal",
@@ -83,6 +94,7 @@ pub(super) const VARIABLES: [&str; 11] = [
     "model_requests",
     "events",
     "elapsed_ms",
+    "faults",
 ];
 
 impl AgentCase {
@@ -110,6 +122,7 @@ impl Kind for AgentCase {
         let tries_again = self.may_fail() || self.tools.iter().any(|tool| tool.tool.spec.retries > 0);
         let draws_jitter = self.jitters && self.rng.is_none() && tries_again;
         draws_jitter
+            || self.on_hosts
             || self.crash_rate > 0.0
             || self.turns.iter().any(|turn| turn.delay.is_range())
             || self.tools.iter().any(|tool| tool.tool.script.draws())
@@ -119,12 +132,16 @@ impl Kind for AgentCase {
         self.expectation.is_some()
     }
 
-    fn run(&self, seed: u64) -> CaseRun {
-        self.play_with(seed, &Keeping::InMemory)
+    fn run(&self, setting: &Setting, keeping: &Keeping) -> CaseRun {
+        self.play_with(setting, keeping)
     }
 
-    fn run_keeping(&self, seed: u64, keeping: &Keeping) -> Option<CaseRun> {
-        Some(self.play_with(seed, keeping))
+    fn is_on_hosts(&self) -> bool {
+        self.on_hosts
+    }
+
+    fn has_journal(&self) -> bool {
+        true
     }
 
     fn differences(&self, run: &CaseRun) -> Vec<Difference> {
@@ -142,7 +159,7 @@ impl Kind for AgentCase {
 
     fn variable(&self, name: &str, run: &CaseRun) -> Value {
         match name {
-            "events" | "invocations" | "elapsed_ms" => run.variable(name),
+            "events" | "invocations" | "elapsed_ms" | "faults" => run.variable(name),
             _ => with_outcome(run, |outcome| outcome.to_json()[name].take()),
         }
     }

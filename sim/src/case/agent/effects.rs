@@ -52,9 +52,11 @@ pub(super) struct Attempted<'a> {
 }
 
 impl Ledger {
-    pub(super) fn add(&mut self, attempted: &Attempted<'_>) {
+    /// Whether something happened.
+    pub(super) fn add(&mut self, attempted: &Attempted<'_>) -> bool {
         let Attempted { tool, arguments, idempotency_key, call_id, place, time, is_idempotent } = *attempted;
         let is_repeat = !self.seen.insert((Arc::clone(tool), Arc::clone(idempotency_key)));
+        let has_happened = !(is_repeat && is_idempotent);
         self.effects.push(Effect {
             tool: Arc::clone(tool),
             arguments: Arc::clone(arguments),
@@ -64,8 +66,9 @@ impl Ledger {
             activation: place.activation,
             time,
             is_repeat,
-            has_happened: !(is_repeat && is_idempotent),
+            has_happened,
         });
+        has_happened
     }
 
     /// What the tool answers under this key: the same every time.
@@ -88,6 +91,14 @@ pub(super) fn counts(effects: &[Effect], is_counted: impl Fn(&Effect) -> bool) -
 }
 
 impl Effect {
+    /// Finds out which operation made it.
+    pub(super) fn take_place(&mut self, places: &BTreeMap<Arc<str>, Place>) {
+        if let Some(Place { activation, operation }) = places.get(&self.idempotency_key) {
+            self.activation = *activation;
+            self.operation.clone_from(operation);
+        }
+    }
+
     /// The effect as JSON, with the names that case files use; what is absent is `null`.
     pub fn to_json(&self) -> Value {
         json!({

@@ -1,13 +1,18 @@
 //! Cases of kind `agent`: a durable tool loop, whose workers crash at named points.
 
 mod approvals;
+mod arrangement;
+mod blueprint;
 mod build;
 mod crashes;
 mod definition;
 mod effects;
 mod expectation;
+mod hosted;
+mod hosts;
 mod life;
 mod model;
+mod observed;
 mod outcome;
 mod planned_reviews;
 mod play;

@@ -31,7 +31,7 @@ pub(super) struct ProcessModel {
 }
 
 impl OutsideModel {
-    async fn answer(&self, request: &ModelRequest) -> Result<ModelResponse, ModelError> {
+    pub(super) async fn answer(&self, request: &ModelRequest) -> Result<ModelResponse, ModelError> {
         let answer = self.script.complete(request).await?;
         let spoken = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
         let delay = self.delays.get(spoken).copied().unwrap_or_default();

@@ -8,40 +8,41 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, select, select_all};
 use parking_lot::Mutex;
 use windtunnel_core::BoxError;
-use windtunnel_core::durable::{ActivationRetry, Checkpoint, JournalStore, ToolLoop, ToolLoopState, Turn, Worker};
+use windtunnel_core::durable::{Checkpoint, JournalStore, ToolLoopState, Turn, Worker};
 use windtunnel_core::env::Env;
-use windtunnel_core::executor::{Executor, MemoryCache};
-use windtunnel_core::model::{ModelRequest, ModelResponse};
+use windtunnel_core::model::{ModelRequest, ModelResponse, ModelTransport};
 use windtunnel_core::tool::Registry;
 
 use super::approvals::{ReviewDelivery, Reviews};
+use super::blueprint::{Blueprint, WORKFLOW};
 use super::crashes::CrashPlan;
 use super::definition::{AgentCase, AgentTurn};
 use super::effects::Ledger;
 use super::life::Life;
 use super::model::{OutsideModel, ProcessModel};
+use super::observed::Observed;
 use super::outcome::{ActivationSummary, AgentEnding, AgentOutcome};
 use super::process::Process;
 use super::scene::{Log, Scene};
 use super::signal::Signal;
 use super::store::ProcessStore;
 use super::tools::{OutsideTool, ProcessTool};
+use crate::WorldHandle;
 use crate::case::store::{CaseStore, Keeping};
+use crate::case::trouble::Setting;
 use crate::case::wire::Delay;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocations, ScriptedModel};
-use crate::{World, WorldHandle};
 
 /// The names of what the case does not name.
 const WORKFLOW_ID: &str = "case";
-const WORKFLOW: &str = "agent";
 const ENTRY: &str = "turn";
 
-/// More values than any case caches.
-const CACHED_MAX: usize = 100_000;
+/// How often the reviewer looks even though nothing was said to have changed.
+const LOOK: Duration = Duration::from_secs(60);
 
 impl AgentCase {
-    pub(super) fn play_with(&self, seed: u64, keeping: &Keeping) -> CaseRun {
+    pub(super) fn play_with(&self, setting: &Setting, keeping: &Keeping) -> CaseRun {
         let log = Arc::new(Log {
             crashes: Mutex::new(CrashPlan::new(self.crashes.iter().cloned(), self.crash_rate, self.crashes_max)),
             crashed: Mutex::default(),
@@ -53,21 +54,34 @@ impl AgentCase {
             store: Mutex::default(),
             model: Mutex::default(),
         });
-        let world = World::new(seed).run(|world| self.play(world, keeping, &log));
+        let takes_faults = setting.takes_faults;
+        let world = setting.world.run(|world| self.play(world, keeping, &log, takes_faults));
         let mut outcome = outcome_of(&log);
         // In a world no store waits.
         let history = log.store.lock().as_ref().and_then(|store| store.read(WORKFLOW_ID).now_or_never());
         if let Some(Ok(Some(history))) = history {
             outcome.ending = AgentEnding::of(&history);
-            outcome.activations = ActivationSummary::all(history, &log.operations.lock());
+            if self.on_hosts {
+                let Observed { operations, places } = Observed::of(&world.trace);
+                outcome.activations = ActivationSummary::all(history, &operations);
+                outcome.effects.iter_mut().for_each(|effect| effect.take_place(&places));
+            } else {
+                outcome.activations = ActivationSummary::all(history, &log.operations.lock());
+            }
         }
         let invocations = log.invocations.to_vec();
         CaseRun { outcome: CaseOutcome::Agent(Box::new(outcome)), invocations, cut_off: None, world }
     }
 
-    async fn play(&self, world: WorldHandle, keeping: &Keeping, log: &Arc<Log>) -> Result<(), BoxError> {
+    async fn play(
+        &self,
+        world: WorldHandle,
+        keeping: &Keeping,
+        log: &Arc<Log>,
+        takes_faults: bool,
+    ) -> Result<(), BoxError> {
         let store = keeping.open(world.env()).await?;
-        let scene = Arc::new(self.scene(&world, store, log));
+        let scene = Arc::new(self.scene(&world, store, log, takes_faults));
         *log.store.lock() = Some(scene.store.clone());
         *log.model.lock() = Some(Arc::clone(&scene.model));
         let request =
@@ -75,6 +89,10 @@ impl AgentCase {
         let state = serde_json::to_value(ToolLoopState::new(request))?;
         scene.store.start(WORKFLOW_ID, WORKFLOW, Checkpoint::new(ENTRY, state)?).await?;
         scene.store.seed(WORKFLOW_ID, &self.journal).await?;
+        if self.on_hosts {
+            self.start_hosts(&world, &scene)?;
+            return self.oversee(&scene).await;
+        }
         let workers = (1..=u64::from(self.workers.count.get())).map(|worker| self.live(&world, &scene, worker).boxed());
         // The first worker that finds nothing left to do, and nothing to come, says so for all.
         match select(select_all(workers), review(&scene).boxed()).await {
@@ -83,7 +101,7 @@ impl AgentCase {
         }
     }
 
-    fn scene(&self, world: &WorldHandle, store: CaseStore, log: &Arc<Log>) -> Scene {
+    fn scene(&self, world: &WorldHandle, store: CaseStore, log: &Arc<Log>, takes_faults: bool) -> Scene {
         let env = world.env();
         store.script_records(self.record_acknowledgments.iter().copied());
         store.script_decisions(self.decision_acknowledgments.iter().copied());
@@ -92,11 +110,38 @@ impl AgentCase {
             model: Arc::new(self.outside_model(&env)),
             log: Arc::clone(log),
             store,
+            faults: takes_faults.then(|| world.faults()),
             changed: Signal::default(),
             signs_of_life: AtomicU64::new(0),
             activations: Mutex::default(),
             places: Mutex::default(),
             env,
+        }
+    }
+
+    /// The reviewer, while workers run on hosts of their own: until the workflow has ended, or waits for what nobody decides.
+    async fn oversee(&self, scene: &Scene) -> Result<(), BoxError> {
+        loop {
+            let changed = scene.changed.next();
+            if let Some(history) = scene.store.read(WORKFLOW_ID).await? {
+                if history.outcome().is_some() {
+                    return Ok(());
+                }
+                let waiting = ToolLoopState::of(&history).map(|state| state.pending).unwrap_or_default();
+                for pending in waiting {
+                    scene.log.reviews.lock().pending(&pending.approval_id, scene.env.now());
+                }
+                let is_waiting = matches!(AgentEnding::of(&history), AgentEnding::Waiting { .. });
+                let is_for_ever = self.approval_timeout.is_none() && scene.log.reviews.lock().next_due().is_none();
+                if is_waiting && is_for_ever {
+                    return Ok(());
+                }
+            }
+            if !deliver_due(scene).await? {
+                let look = scene.env.now().saturating_add(LOOK);
+                let next = scene.log.reviews.lock().next_due().map_or(look, |next| next.min(look));
+                wait(scene, Some(next), changed).await;
+            }
         }
     }
 
@@ -118,9 +163,10 @@ impl AgentCase {
 
     /// A worker, and those that follow it when it goes down.
     async fn live(&self, world: &WorldHandle, scene: &Arc<Scene>, number: u64) -> Result<(), BoxError> {
+        let blueprint = Blueprint::of(self);
         loop {
             let process = Process::new(scene, number);
-            let worker = self.worker(world, &process)?;
+            let worker = Self::worker(world, &process, &blueprint)?;
             if let Some(ended) = Life::new(process, work(worker, scene).boxed()).await {
                 return ended;
             }
@@ -129,41 +175,28 @@ impl AgentCase {
     }
 
     /// A new process, with nothing of those before it in its memory.
-    fn worker(&self, world: &WorldHandle, process: &Process) -> Result<Worker, BoxError> {
+    fn worker(world: &WorldHandle, process: &Process, blueprint: &Blueprint) -> Result<Worker, BoxError> {
         let reacting = process.clone();
-        let mut env = world.env_on_event(move |event| reacting.react(event));
-        if let Some(unit) = self.rng {
-            env = env.with_rng(move || unit);
-        }
+        let env = world.env_on_event(move |event| reacting.react(event));
         let mut registry = Registry::new();
         for tool in &process.scene.tools {
-            registry.register(ProcessTool::new(tool, process))?;
+            let tool = ProcessTool::new(tool, process);
+            match &process.scene.faults {
+                Some(faults) => registry.register(faults.tool(tool))?,
+                None => registry.register(tool)?,
+            };
         }
-        let mut executor = Executor::builder(registry)
-            .env(env.clone())
-            .backoff(self.backoff)
-            .run_limits(self.limits.clone())
-            .sink(world.trace());
-        if self.tools.iter().any(|tool| tool.tool.spec.cache_ttl.is_some()) {
-            executor = executor.cache(MemoryCache::new(world.env(), CACHED_MAX));
-        }
-        let mut agent = ToolLoop::new(executor.build(), Arc::new(ProcessModel::new(process.clone())))
-            .budget(self.budget)
-            .turns_per_activation(self.turns_per_activation);
-        if let Some(timeout) = self.approval_timeout {
-            agent = agent.approval_timeout(timeout);
-        }
-        let retry = ActivationRetry {
-            failures_max: self.workers.failures_max,
-            backoff: self.backoff,
-            ..ActivationRetry::default()
+        let model = ProcessModel::new(process.clone());
+        let model: Arc<dyn ModelTransport> = match &process.scene.faults {
+            Some(faults) => Arc::new(faults.model(model)),
+            None => Arc::new(model),
         };
-        Ok(Worker::new(ProcessStore::new(process.clone()))
-            .env(env)
-            .sink(world.trace())
-            .lease(self.workers.lease)
-            .retry(retry)
-            .workflow(agent.into_workflow(WORKFLOW)))
+        let store = ProcessStore::new(process.clone());
+        let worker = match &process.scene.faults {
+            Some(faults) => Worker::new(faults.journal(store)),
+            None => Worker::new(store),
+        };
+        Ok(blueprint.worker(worker, env, world.trace(), registry, model))
     }
 }
 
@@ -189,20 +222,25 @@ async fn review(scene: &Scene) -> Result<(), BoxError> {
         if let Some(problem) = scene.hangs() {
             return Err(problem.into());
         }
-        let due = scene.log.reviews.lock().take_due(scene.env.now());
-        let Some(review) = due else {
+        if !deliver_due(scene).await? {
             let next = scene.log.reviews.lock().next_due();
             wait(scene, next, changed).await;
-            continue;
-        };
-        let delivery = scene.store.deliver(WORKFLOW_ID, &review.approval_id, review.payload).await?;
-        scene.log.delivered.lock().push(ReviewDelivery {
-            approval_id: review.approval_id,
-            time: scene.env.now(),
-            delivery,
-        });
-        scene.changed.raise();
+        }
     }
+}
+
+/// Delivers the first decision that is due, if one is.
+async fn deliver_due(scene: &Scene) -> Result<bool, BoxError> {
+    let due = scene.log.reviews.lock().take_due(scene.env.now());
+    let Some(review) = due else { return Ok(false) };
+    let delivery = scene.store.deliver(WORKFLOW_ID, &review.approval_id, review.payload).await?;
+    scene.log.delivered.lock().push(ReviewDelivery {
+        approval_id: review.approval_id,
+        time: scene.env.now(),
+        delivery,
+    });
+    scene.changed.raise();
+    Ok(true)
 }
 
 /// Waits for a time, or until something has changed.

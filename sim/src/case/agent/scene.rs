@@ -14,6 +14,7 @@ use super::model::OutsideModel;
 use super::signal::Signal;
 use super::tools::OutsideTool;
 use crate::case::store::CaseStore;
+use crate::fault::Faults;
 use crate::script::Invocations;
 
 /// What is known of a run so far. It is kept outside the world, and so survives one that comes to no end.
@@ -44,6 +45,8 @@ pub(super) struct Scene {
     pub(super) env: Env,
     pub(super) log: Arc<Log>,
     pub(super) store: CaseStore,
+    /// Where tools, models and journals take faults, if there may be any.
+    pub(super) faults: Option<Faults>,
     pub(super) tools: Vec<Arc<OutsideTool>>,
     pub(super) model: Arc<OutsideModel>,
     /// Something happened that those who have nothing to do may wait for.

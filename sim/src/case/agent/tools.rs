@@ -9,10 +9,11 @@ use windtunnel_core::executor::ToolContext;
 use windtunnel_core::tool::{Tool, ToolSpec};
 use windtunnel_core::{BoxError, BoxFuture};
 
-use super::crashes::CrashPoint;
+use super::crashes::{CrashPoint, Place};
 use super::definition::AgentTool;
 use super::effects::Attempted;
 use super::process::Process;
+use super::scene::Log;
 use crate::script::{Invocation, Step, Then};
 
 /// A tool as the world has it.
@@ -47,12 +48,67 @@ impl OutsideTool {
         }
     }
 
-    /// The next step, and whether the attempt has its effect.
-    fn next(&self) -> (Step, bool) {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// An attempt reaches the tool: its step, and whether it has an effect.
+    pub(super) fn begin(&self, log: &Log, arguments: &Arc<Value>, context: &ToolContext) -> (Step, bool) {
         let step = (self.next_step)();
         let told = self.effects.get(self.made.fetch_add(1, Ordering::Relaxed)).copied().flatten();
         let has_effect = told.unwrap_or(matches!(step.then, Then::Answer(_) | Then::Hang));
+        log.invocations.push(Invocation {
+            tool: Arc::clone(&self.name),
+            arguments: Arc::clone(arguments),
+            call_id: context.call_id().into(),
+            attempt: context.attempt(),
+        });
         (step, has_effect)
+    }
+
+    /// The effect comes: whether something happens by it.
+    pub(super) fn have_effect(&self, log: &Log, arguments: &Arc<Value>, context: &ToolContext, place: &Place) -> bool {
+        log.ledger.lock().add(&Attempted {
+            tool: &self.name,
+            arguments,
+            idempotency_key: &context.idempotency_key().cloned().unwrap_or_default(),
+            call_id: context.call_id(),
+            place,
+            time: self.env.now(),
+            is_idempotent: self.is_idempotent,
+        })
+    }
+
+    /// The answer, which takes its time.
+    #[expect(clippy::panic, reason = "the script asks for it")]
+    pub(super) async fn end(
+        &self,
+        log: &Log,
+        Step { delay, then }: Step,
+        arguments: &Arc<Value>,
+        context: &ToolContext,
+        env: &Env,
+    ) -> Result<Value, BoxError> {
+        if !delay.is_zero() {
+            env.until(env.now().saturating_add(delay)).await;
+        }
+        match then {
+            Then::Answer(value) => {
+                let answer = value.unwrap_or_else(|| json!({"echo": &**arguments}));
+                let idempotency_key = context.idempotency_key().cloned().unwrap_or_default();
+                Ok(match self.is_idempotent {
+                    true => log.ledger.lock().answer(&self.name, &idempotency_key, answer),
+                    false => answer,
+                })
+            }
+            Then::Fail(failure) => Err(failure.error()),
+            Then::Hang => std::future::pending().await,
+            Then::Panic => panic!("the script of tool {:?} panics", self.name),
+        }
     }
 }
 
@@ -62,45 +118,15 @@ impl ProcessTool {
     }
 
     /// The effect comes at once; the answer takes its time.
-    #[expect(clippy::panic, reason = "the script asks for it")]
     async fn attempt(&self, arguments: Arc<Value>, context: &ToolContext) -> Result<Value, BoxError> {
         let (outside, log) = (&*self.outside, &self.process.scene.log);
-        let (Step { delay, then }, has_effect) = outside.next();
-        log.invocations.push(Invocation {
-            tool: Arc::clone(&outside.name),
-            arguments: Arc::clone(&arguments),
-            call_id: context.call_id().into(),
-            attempt: context.attempt(),
-        });
-        let idempotency_key = context.idempotency_key().cloned().unwrap_or_default();
+        let (step, has_effect) = outside.begin(log, &arguments, context);
         if has_effect {
-            let place = self.process.place_of(&idempotency_key);
-            log.ledger.lock().add(&Attempted {
-                tool: &outside.name,
-                arguments: &arguments,
-                idempotency_key: &idempotency_key,
-                call_id: context.call_id(),
-                place: &place,
-                time: outside.env.now(),
-                is_idempotent: outside.is_idempotent,
-            });
+            let place = self.process.place_of(context.idempotency_key().map_or("", |key| key));
+            outside.have_effect(log, &arguments, context, &place);
             self.process.pass(CrashPoint::AfterEffect, &place).await;
         }
-        if !delay.is_zero() {
-            outside.env.until(outside.env.now().saturating_add(delay)).await;
-        }
-        match then {
-            Then::Answer(value) => {
-                let answer = value.unwrap_or_else(|| json!({"echo": &*arguments}));
-                Ok(match outside.is_idempotent {
-                    true => log.ledger.lock().answer(&outside.name, &idempotency_key, answer),
-                    false => answer,
-                })
-            }
-            Then::Fail(failure) => Err(failure.error()),
-            Then::Hang => std::future::pending().await,
-            Then::Panic => panic!("the script of tool {:?} panics", outside.name),
-        }
+        outside.end(log, step, &arguments, context, &outside.env).await
     }
 }
 

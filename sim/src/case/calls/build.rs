@@ -19,6 +19,7 @@ use crate::case::LoadError;
 use crate::case::build::{Built, Refusal, assertions, ending, parameters_and_schema, properties};
 use crate::case::script::{CaseStep, Random, ToolScript};
 use crate::case::text::Document;
+use crate::case::trouble::trouble;
 use crate::case::typed::typed;
 use crate::case::wire::Delay;
 use crate::script::{Failure, ScriptedTool, Then};
@@ -33,6 +34,7 @@ pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError
 
 fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
     let at = |name: &str| root.clone().member(name);
+    let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, root)?;
     check_calls(&wire.calls, wire.batch, &at("calls"))?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, wire.calls.len(), &at("expect"))?;
@@ -54,6 +56,7 @@ fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
     Ok(Built {
         id: wire.id,
         seed: wire.seed,
+        trouble,
         assertions: assertions(wire.always, &VARIABLES, &at("always"))?,
         kind: Box::new(kind),
     })

@@ -11,6 +11,8 @@ use super::expectation::Expectation;
 use super::outcome::{CallsOutcome, FinishedCall, ledger_entry_to_json};
 use crate::case::definition::Kind;
 use crate::case::script::ToolScript;
+use crate::case::store::Keeping;
+use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::Failure;
 
@@ -44,8 +46,8 @@ pub(super) struct CaseCall {
 }
 
 /// The variables of assertions.
-pub(super) const VARIABLES: [&str; 7] =
-    ["results", "events", "ledger", "invocations", "tools", "elapsed_ms", "approval_requests"];
+pub(super) const VARIABLES: [&str; 8] =
+    ["results", "events", "ledger", "invocations", "tools", "elapsed_ms", "approval_requests", "faults"];
 
 impl Kind for CallsCase {
     fn draws(&self) -> bool {
@@ -57,8 +59,8 @@ impl Kind for CallsCase {
         self.expectation.is_some()
     }
 
-    fn run(&self, seed: u64) -> CaseRun {
-        self.play_with(seed)
+    fn run(&self, setting: &Setting, _keeping: &Keeping) -> CaseRun {
+        self.play_with(setting)
     }
 
     fn differences(&self, run: &CaseRun) -> Vec<Difference> {

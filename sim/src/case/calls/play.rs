@@ -13,9 +13,10 @@ use windtunnel_core::tool::Registry;
 
 use super::definition::CallsCase;
 use super::outcome::{CallsOutcome, FinishedCall};
+use crate::WorldHandle;
+use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocations, ScriptedApprovals, ScriptedTool};
-use crate::{World, WorldHandle};
 
 /// More values than any case caches.
 const CACHED_MAX: usize = 100_000;
@@ -39,10 +40,12 @@ struct Logged {
 const EVENTS_MAX: u64 = 5_000_000;
 
 impl CallsCase {
-    pub(super) fn play_with(&self, seed: u64) -> CaseRun {
+    pub(super) fn play_with(&self, setting: &Setting) -> CaseRun {
         let log = Log { calls: Mutex::new(self.calls.iter().map(|_| None).collect()), ..Log::default() };
         let reviewer = self.decisions.clone().map(ScriptedApprovals::new);
-        let world = World::new(seed).events_max(EVENTS_MAX).run(|world| self.play(world, &log, reviewer.clone()));
+        let takes_faults = setting.takes_faults;
+        let world = setting.world.clone().events_max(EVENTS_MAX);
+        let world = world.run(|world| self.play(world, &log, reviewer.clone(), takes_faults));
         let outcome = CallsOutcome {
             calls: self.finished_calls(log.calls.into_inner(), &world.trace),
             ledger: log.ledger.entries(),
@@ -52,8 +55,14 @@ impl CallsCase {
         CaseRun { outcome: CaseOutcome::Calls(outcome), invocations, cut_off: None, world }
     }
 
-    async fn play(&self, world: WorldHandle, log: &Log, reviewer: Option<ScriptedApprovals>) -> Result<(), BoxError> {
-        let executor = self.executor(&world, log, reviewer)?;
+    async fn play(
+        &self,
+        world: WorldHandle,
+        log: &Log,
+        reviewer: Option<ScriptedApprovals>,
+        takes_faults: bool,
+    ) -> Result<(), BoxError> {
+        let executor = self.executor(&world, self.registry(&world, log, takes_faults)?, log, reviewer);
         let scoped = |executor: Executor| async move {
             if self.is_batch {
                 self.play_batch(&executor, &world, log).await
@@ -64,23 +73,33 @@ impl CallsCase {
         executor.run_scope(CallContext::default(), scoped).await
     }
 
-    fn executor(
-        &self,
-        world: &WorldHandle,
-        log: &Log,
-        reviewer: Option<ScriptedApprovals>,
-    ) -> Result<Executor, BoxError> {
+    fn registry(&self, world: &WorldHandle, log: &Log, takes_faults: bool) -> Result<Registry, BoxError> {
         let mut registry = Registry::new();
         for tool in &self.tools {
             let next_step = tool.script.player(&tool.spec.name, world.env());
             let scripted = ScriptedTool::new(tool.spec.clone(), []).after_script(move |_| next_step());
-            registry.register(scripted.log_to(log.invocations.clone()))?;
+            let scripted = scripted.log_to(log.invocations.clone());
+            if takes_faults {
+                registry.register(world.faults().tool(scripted))?;
+            } else {
+                registry.register(scripted)?;
+            }
         }
+        Ok(registry)
+    }
+
+    fn executor(
+        &self,
+        world: &WorldHandle,
+        tools: Registry,
+        log: &Log,
+        reviewer: Option<ScriptedApprovals>,
+    ) -> Executor {
         let env = match self.rng {
             Some(unit) => world.env().with_rng(move || unit),
             None => world.env(),
         };
-        let mut builder = Executor::builder(registry)
+        let mut builder = Executor::builder(tools)
             .env(env)
             .backoff(self.backoff)
             .run_limits(self.limits.clone())
@@ -92,7 +111,7 @@ impl CallsCase {
         if self.tools.iter().any(|tool| tool.spec.cache_ttl.is_some()) {
             builder = builder.cache(MemoryCache::new(world.env(), CACHED_MAX));
         }
-        Ok(builder.build())
+        builder.build()
     }
 
     async fn play_sequence(&self, executor: &Executor, world: &WorldHandle, log: &Log) -> Result<(), BoxError> {

@@ -13,6 +13,7 @@ use super::wire::{WireAcknowledgment, WireCase, WireExpect, WireResult, WireStep
 use crate::case::LoadError;
 use crate::case::build::{Built, Refusal, assertions};
 use crate::case::text::Document;
+use crate::case::trouble::trouble;
 use crate::case::typed::typed_value;
 
 /// Builds a case.
@@ -24,6 +25,7 @@ pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError
 
 fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
     let at = |name: &str| root.clone().member(name);
+    let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, root)?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, wire.steps.len(), &at("expect").member("results"))?;
     }
@@ -37,6 +39,7 @@ fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
     Ok(Built {
         id: wire.id,
         seed: wire.seed,
+        trouble,
         assertions: assertions(wire.always, &VARIABLES, &at("always"))?,
         kind: Box::new(kind),
     })
@@ -111,7 +114,7 @@ mod tests {
         check_refused(
             r#"{"kind": "calls", "steps": []}"#,
             "f:1:19: $.steps: unknown field \"steps\"; known: id, kind, tools, backoff, rng, seed, run_limits, \
-             approval_port, approvals, calls, batch, expect, always",
+             approval_port, approvals, calls, batch, faults, random_faults, heal_after_s, expect, always",
         );
     }
 

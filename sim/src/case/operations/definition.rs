@@ -10,6 +10,7 @@ use super::expectation::Expectation;
 use super::outcome::{FinishedOperation, OperationsOutcome};
 use crate::case::definition::Kind;
 use crate::case::store::Keeping;
+use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
 
 /// A journal, steps, and what happens to commits.
@@ -34,7 +35,8 @@ pub(super) struct CaseStep {
 }
 
 /// The variables of assertions.
-pub(super) const VARIABLES: [&str; 6] = ["results", "journal", "decided", "invocations", "events", "elapsed_ms"];
+pub(super) const VARIABLES: [&str; 7] =
+    ["results", "journal", "decided", "invocations", "events", "elapsed_ms", "faults"];
 
 impl Kind for OperationsCase {
     fn draws(&self) -> bool {
@@ -45,12 +47,12 @@ impl Kind for OperationsCase {
         self.expectation.is_some()
     }
 
-    fn run(&self, seed: u64) -> CaseRun {
-        self.play_with(seed, &Keeping::InMemory)
+    fn run(&self, setting: &Setting, keeping: &Keeping) -> CaseRun {
+        self.play_with(setting, keeping)
     }
 
-    fn run_keeping(&self, seed: u64, keeping: &Keeping) -> Option<CaseRun> {
-        Some(self.play_with(seed, keeping))
+    fn has_journal(&self) -> bool {
+        true
     }
 
     fn differences(&self, run: &CaseRun) -> Vec<Difference> {

@@ -10,10 +10,12 @@ use windtunnel_core::durable::{Ending, JournalStore, OperationCall, Record, Turn
 
 use super::definition::{CaseStep, OperationsCase};
 use super::outcome::{FinishedOperation, OperationsOutcome};
+use crate::WorldHandle;
 use crate::case::store::Keeping;
+use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
+use crate::fault::Faults;
 use crate::script::{Invocation, Invocations};
-use crate::{World, WorldHandle};
 
 /// The names of what the case does not name.
 const WORKFLOW: &str = "case";
@@ -29,14 +31,15 @@ struct Log {
 }
 
 impl OperationsCase {
-    pub(super) fn play_with(&self, seed: u64, keeping: &Keeping) -> CaseRun {
+    pub(super) fn play_with(&self, setting: &Setting, keeping: &Keeping) -> CaseRun {
         let log = Log {
             operations: Arc::new(Mutex::new(vec![None; self.steps.len()])),
             journal: Arc::new(Mutex::new(self.journal.clone())),
             decided: Arc::default(),
             invocations: Invocations::default(),
         };
-        let world = World::new(seed).run(|world| self.play(world, keeping, &log));
+        let takes_faults = setting.takes_faults;
+        let world = setting.world.run(|world| self.play(world, keeping, &log, takes_faults));
         let outcome = OperationsOutcome {
             operations: log.operations.lock().clone(),
             journal: log.journal.lock().clone(),
@@ -46,10 +49,15 @@ impl OperationsCase {
         CaseRun { outcome: CaseOutcome::Operations(outcome), invocations, cut_off: None, world }
     }
 
-    async fn play(&self, world: WorldHandle, keeping: &Keeping, log: &Log) -> Result<(), BoxError> {
+    async fn play(&self, world: WorldHandle, keeping: &Keeping, log: &Log, takes_faults: bool) -> Result<(), BoxError> {
         let store = keeping.open(world.env()).await?;
         store.script_records(self.acknowledgments.iter().copied());
-        let worker = Worker::new(store.clone()).env(world.env()).sink(world.trace()).workflow(self.workflow(log));
+        let faults = takes_faults.then(|| world.faults());
+        let worker = match &faults {
+            Some(faults) => Worker::new(faults.journal(store.clone())),
+            None => Worker::new(store.clone()),
+        };
+        let worker = worker.env(world.env()).sink(world.trace()).workflow(self.workflow(log, faults));
         worker.start(WORKFLOW, WORKFLOW, ENTRY, &Value::Null).await?;
         store.seed(WORKFLOW, &self.journal).await?;
         // One attempt: a case says what becomes of it, and not of those after it.
@@ -63,13 +71,13 @@ impl OperationsCase {
         Ok(())
     }
 
-    fn workflow(&self, log: &Log) -> Workflow {
+    fn workflow(&self, log: &Log, faults: Option<Faults>) -> Workflow {
         let (steps, log) = (Arc::clone(&self.steps), log.clone());
         Workflow::new(WORKFLOW).entry(ENTRY, move |context: WorkflowContext, _: Value| {
-            let (steps, log) = (Arc::clone(&steps), log.clone());
+            let (steps, log, faults) = (Arc::clone(&steps), log.clone(), faults.clone());
             async move {
                 for (index, step) in steps.iter().enumerate() {
-                    let finished = make(&context, step, &log.invocations).await;
+                    let finished = make(&context, step, &log.invocations, faults.clone()).await;
                     log.operations.lock()[index] = Some(finished);
                 }
                 context.complete(&Value::Null)
@@ -78,16 +86,27 @@ impl OperationsCase {
     }
 }
 
-async fn make(context: &WorkflowContext, step: &CaseStep, invocations: &Invocations) -> FinishedOperation {
+async fn make(
+    context: &WorkflowContext,
+    step: &CaseStep,
+    invocations: &Invocations,
+    faults: Option<Faults>,
+) -> FinishedOperation {
     let CaseStep { key, kind, callable, version, arguments, answer } = step;
     let executed = Arc::new(AtomicBool::new(false));
     let (tool, given) = (Arc::from(callable.as_str()), Arc::new(arguments.clone()));
     let (is_executed, invocations, answer) = (Arc::clone(&executed), invocations.clone(), answer.clone());
     let body = move |_: Value, call: OperationCall| async move {
         is_executed.store(true, Ordering::Relaxed);
-        let call_id = call.idempotency_key;
-        invocations.push(Invocation { tool, arguments: given, call_id, attempt: 1 });
-        answer.map_err(BoxError::from)
+        let work = || {
+            let (tool, arguments, call_id) = (Arc::clone(&tool), Arc::clone(&given), Arc::clone(&call.idempotency_key));
+            invocations.push(Invocation { tool, arguments, call_id, attempt: 1 });
+            std::future::ready(answer.clone().map_err(BoxError::from))
+        };
+        match faults {
+            Some(faults) => faults.call(&tool, work).await,
+            None => work().await,
+        }
     };
     let result = context.operation(key, *kind, callable, version, arguments.clone(), body).await;
     FinishedOperation { key: key.as_str().into(), result, executed: executed.load(Ordering::Relaxed) }

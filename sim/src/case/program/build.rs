@@ -26,6 +26,7 @@ use crate::case::build::{Built, Refusal, assertions, ending, parameters_and_sche
 use crate::case::script::{CaseStep, Random, ToolScript};
 use crate::case::suggestion::known;
 use crate::case::text::Document;
+use crate::case::trouble::trouble;
 use crate::case::typed::typed;
 use crate::case::wire::{Delay, Limit};
 use crate::script::Then;
@@ -40,6 +41,7 @@ pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError
 
 fn build_typed(wire: WireCase, document: &Document<'_>) -> Result<Built, Refusal> {
     let at = |name: &str| document.root.clone().member(name);
+    let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, &document.root)?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, &at("expect"))?;
     }
@@ -56,6 +58,7 @@ fn build_typed(wire: WireCase, document: &Document<'_>) -> Result<Built, Refusal
     Ok(Built {
         id: wire.id,
         seed: wire.seed,
+        trouble,
         assertions: assertions(wire.always, &VARIABLES, &at("always"))?,
         kind: Box::new(kind),
     })
@@ -256,12 +259,12 @@ mod tests {
         check_refused(
             &with("", r#", "kind": "calls""#),
             "f:1:28: $.program: unknown field \"program\"; known: id, kind, tools, backoff, rng, seed, run_limits, \
-             approval_port, approvals, calls, batch, expect, always",
+             approval_port, approvals, calls, batch, faults, random_faults, heal_after_s, expect, always",
         );
         check_refused(
             &with("", r#", "calls": []"#),
             "f:2:3: $.calls: unknown field \"calls\"; known: id, kind, seed, tools, program, limits, policy, shuffle, \
-             expect, always",
+             faults, random_faults, heal_after_s, expect, always",
         );
         check_refused(r#"{"kind": "program", "tools": []}"#, "f:1:1: $: missing field program");
     }
@@ -370,12 +373,12 @@ mod tests {
         );
         check_refused(
             &with("", r#", "always": [{"each": "results", "that": "true"}]"#),
-            "f:2:23: $.always[0].each: unknown value \"results\"; known: branches, events, invocations",
+            "f:2:23: $.always[0].each: unknown value \"results\"; known: branches, events, invocations, faults",
         );
         check_refused(
             &with("", r#", "always": [{"that": "results.size() == 0"}]"#),
             "f:2:23: $.always[0].that: there is no variable \"results\" here; did you mean \"result\"? known: result, \
-             branches, consumption, invocations, events, tools, elapsed_ms",
+             branches, consumption, invocations, events, tools, elapsed_ms, faults",
         );
     }
 

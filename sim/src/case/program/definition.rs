@@ -10,6 +10,8 @@ use super::offence::ProgramOffence;
 use super::outcome::ProgramOutcome;
 use super::tools::CaseTool;
 use crate::case::definition::Kind;
+use crate::case::store::Keeping;
+use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::Invocation;
 
@@ -27,8 +29,8 @@ pub(super) struct ProgramCase {
 }
 
 /// The variables of assertions.
-pub(super) const VARIABLES: [&str; 7] =
-    ["result", "branches", "consumption", "invocations", "events", "tools", "elapsed_ms"];
+pub(super) const VARIABLES: [&str; 8] =
+    ["result", "branches", "consumption", "invocations", "events", "tools", "elapsed_ms", "faults"];
 
 impl Kind for ProgramCase {
     fn draws(&self) -> bool {
@@ -48,8 +50,8 @@ impl Kind for ProgramCase {
         self.tools.iter().any(|tool| tool.script.draws())
     }
 
-    fn run(&self, seed: u64) -> CaseRun {
-        self.evaluate(seed)
+    fn run(&self, setting: &Setting, _keeping: &Keeping) -> CaseRun {
+        self.evaluate(setting)
     }
 
     fn differences(&self, run: &CaseRun) -> Vec<Difference> {

@@ -5,6 +5,7 @@ mod bounds;
 mod build;
 mod definition;
 mod expectation;
+mod faulty;
 mod functions;
 mod offence;
 mod outcome;

@@ -8,10 +8,12 @@ use windtunnel_core::evaluator::{Evaluation, Evaluator};
 
 use super::bounds::{BoundedProvider, bounded, crossed};
 use super::definition::ProgramCase;
+use super::faulty::FaultyProvider;
 use super::outcome::ProgramOutcome;
+use crate::WorldHandle;
+use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocations, ScriptedProvider};
-use crate::{World, WorldHandle};
 
 /// More than any program within the bounds can have.
 const EVENTS_MAX: u64 = 5_000_000;
@@ -25,9 +27,10 @@ struct Log {
 }
 
 impl ProgramCase {
-    pub(super) fn evaluate(&self, seed: u64) -> CaseRun {
+    pub(super) fn evaluate(&self, setting: &Setting) -> CaseRun {
         let log = Log::default();
-        let world = World::new(seed).events_max(EVENTS_MAX).run(|world| self.play(world, &log));
+        let takes_faults = setting.takes_faults;
+        let world = setting.world.clone().events_max(EVENTS_MAX).run(|world| self.play(world, &log, takes_faults));
         let outcome = match (&self.program, log.evaluation.into_inner()) {
             (Err(offences), _) => ProgramOutcome::Refused(offences.clone()),
             (Ok(_), Some(evaluation)) => ProgramOutcome::Evaluated(evaluation),
@@ -38,17 +41,19 @@ impl ProgramCase {
         CaseRun { outcome: CaseOutcome::Program(outcome), invocations: log.invocations.to_vec(), cut_off, world }
     }
 
-    async fn play(&self, world: WorldHandle, log: &Log) -> Result<(), BoxError> {
+    async fn play(&self, world: WorldHandle, log: &Log, takes_faults: bool) -> Result<(), BoxError> {
         if let Ok(program) = &self.program {
-            let evaluation = self.evaluator(&world, log).evaluate(program).await;
+            let evaluation = self.evaluator(&world, log, takes_faults).evaluate(program).await;
             *log.evaluation.lock() = Some(evaluation);
         }
         Ok(())
     }
 
-    fn evaluator(&self, world: &WorldHandle, log: &Log) -> Evaluator {
+    fn evaluator(&self, world: &WorldHandle, log: &Log, takes_faults: bool) -> Evaluator {
         let functions = self.tools.iter().map(|tool| tool.function(&world.env()).log_to(log.invocations.clone()));
         let scripted = ScriptedProvider::new(world.env(), functions);
+        let faults = takes_faults.then(|| world.faults());
+        let scripted = FaultyProvider::new(scripted, faults);
         let evaluator = Evaluator::new(BoundedProvider::new(scripted, Arc::clone(&log.cut_off)))
             .env(world.env())
             .sink(world.trace())

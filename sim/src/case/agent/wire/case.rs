@@ -6,9 +6,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{WireAgentTool, WireCrash, WireExpect, WireMessage, WireModel};
+use crate::Schedule;
 use crate::case::calls::{WireBackoff, WireDecision, WireRunLimits};
 use crate::case::operations::WireAcknowledgment;
-use crate::case::wire::{Attempts, Count, PositiveSeconds, Rate, Seconds, Unit, WireAlways, WireKind, present};
+use crate::case::wire::{
+    Attempts, Count, PositiveSeconds, Rate, Seconds, Unit, WireAlways, WireFault, WireKind, WireRandomFaults, present,
+};
 
 /// A case of kind `agent`.
 #[derive(Debug, Deserialize)]
@@ -48,6 +51,13 @@ pub(in crate::case) struct WireCase {
     #[serde(default)]
     pub(in crate::case) crash_rate: Rate,
     pub(in crate::case) crashes_max: Option<Count>,
+    #[serde(default)]
+    pub(in crate::case) faults: Vec<WireFault>,
+    pub(in crate::case) random_faults: Option<WireRandomFaults>,
+    pub(in crate::case) heal_after_s: Option<PositiveSeconds>,
+    #[serde(default)]
+    pub(in crate::case) on_hosts: bool,
+    pub(in crate::case) schedule: Option<Schedule>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,
@@ -108,6 +118,7 @@ pub(in crate::case) enum WireEach {
     Crashes,
     Approvals,
     Invocations,
+    Faults,
     Events,
 }
 
@@ -120,6 +131,7 @@ impl From<WireEach> for &'static str {
             WireEach::Crashes => "crashes",
             WireEach::Approvals => "approvals",
             WireEach::Invocations => "invocations",
+            WireEach::Faults => "faults",
             WireEach::Events => "events",
         }
     }

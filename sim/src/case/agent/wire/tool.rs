@@ -30,6 +30,7 @@ pub(in crate::case) struct WireAgentTool {
     cache_scope: WireCacheScope,
     #[serde(default)]
     idempotent: bool,
+    host: Option<String>,
     #[serde(default)]
     script: Vec<WireAgentStep>,
     random: Option<WireRandom>,
@@ -53,13 +54,15 @@ pub(in crate::case) struct Manners {
     pub(in crate::case) is_idempotent: bool,
     /// Whether each step of the script has an effect, where the file says so.
     pub(in crate::case) effects: Vec<Option<bool>>,
+    /// The host that it runs on, where there are hosts.
+    pub(in crate::case) host: Option<String>,
 }
 
 impl WireAgentTool {
     /// The tool as one of a case of kind `calls`, and the rest.
     pub(in crate::case) fn into_parts(self) -> (WireTool, Manners) {
         let effects = self.script.iter().map(|step| step.effect).collect();
-        let manners = Manners { is_idempotent: self.idempotent, effects };
+        let manners = Manners { is_idempotent: self.idempotent, effects, host: self.host };
         let step = |WireAgentStep { delay_ms, fail, ok, effect: _ }| WireStep { delay_ms, fail, ok };
         let tool = WireTool {
             name: self.name,

@@ -5,7 +5,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{WireExpect, WireTool};
-use crate::case::wire::{Cap, Milliseconds, Unit, WireAlways, WireKind, present};
+use crate::case::wire::{
+    Cap, Milliseconds, PositiveSeconds, Unit, WireAlways, WireFault, WireKind, WireRandomFaults, present,
+};
 
 /// A case of kind `calls`.
 #[derive(Debug, Deserialize)]
@@ -28,6 +30,10 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) calls: Vec<WireCall>,
     #[serde(default)]
     pub(in crate::case) batch: bool,
+    #[serde(default)]
+    pub(in crate::case) faults: Vec<WireFault>,
+    pub(in crate::case) random_faults: Option<WireRandomFaults>,
+    pub(in crate::case) heal_after_s: Option<PositiveSeconds>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,
@@ -88,6 +94,7 @@ pub(in crate::case) enum WireEach {
     Events,
     Ledger,
     Invocations,
+    Faults,
 }
 
 impl From<WireEach> for &'static str {
@@ -97,6 +104,7 @@ impl From<WireEach> for &'static str {
             WireEach::Events => "events",
             WireEach::Ledger => "ledger",
             WireEach::Invocations => "invocations",
+            WireEach::Faults => "faults",
         }
     }
 }

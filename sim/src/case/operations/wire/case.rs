@@ -5,7 +5,7 @@ use serde_json::Value;
 use windtunnel_core::durable::OperationKind;
 
 use super::WireExpect;
-use crate::case::wire::{WireAlways, WireKind, present};
+use crate::case::wire::{PositiveSeconds, WireAlways, WireFault, WireKind, WireRandomFaults, present};
 
 /// A case of kind `operations`.
 #[derive(Debug, Deserialize)]
@@ -22,6 +22,10 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) steps: Vec<WireStep>,
     #[serde(default)]
     pub(in crate::case) acks: Vec<WireAcknowledgment>,
+    #[serde(default)]
+    pub(in crate::case) faults: Vec<WireFault>,
+    pub(in crate::case) random_faults: Option<WireRandomFaults>,
+    pub(in crate::case) heal_after_s: Option<PositiveSeconds>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,
@@ -55,6 +59,7 @@ pub(in crate::case) enum WireEach {
     Journal,
     Events,
     Invocations,
+    Faults,
 }
 
 impl From<WireEach> for &'static str {
@@ -64,6 +69,7 @@ impl From<WireEach> for &'static str {
             WireEach::Journal => "journal",
             WireEach::Events => "events",
             WireEach::Invocations => "invocations",
+            WireEach::Faults => "faults",
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use windtunnel_core::evaluator::ErrorKind;
 
 use super::{WireExpect, WireTool};
-use crate::case::wire::{Attempts, Limit, PositiveSeconds, Seconds, WireAlways, WireKind};
+use crate::case::wire::{Attempts, Limit, PositiveSeconds, Seconds, WireAlways, WireFault, WireKind, WireRandomFaults};
 
 /// A case of kind `program`.
 #[derive(Debug, Deserialize)]
@@ -24,6 +24,10 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) policy: WirePolicy,
     #[serde(default)]
     pub(in crate::case) shuffle: bool,
+    #[serde(default)]
+    pub(in crate::case) faults: Vec<WireFault>,
+    pub(in crate::case) random_faults: Option<WireRandomFaults>,
+    pub(in crate::case) heal_after_s: Option<PositiveSeconds>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,
@@ -75,6 +79,7 @@ pub(in crate::case) enum WireEach {
     Branches,
     Events,
     Invocations,
+    Faults,
 }
 
 impl From<WireEach> for &'static str {
@@ -83,6 +88,7 @@ impl From<WireEach> for &'static str {
             WireEach::Branches => "branches",
             WireEach::Events => "events",
             WireEach::Invocations => "invocations",
+            WireEach::Faults => "faults",
         }
     }
 }
