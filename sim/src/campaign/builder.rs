@@ -81,7 +81,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         }
     }
 
-    /// The seeds. A sweep goes through all faults for each of them. Default: 0 to 100; a sweep takes the first alone.
+    /// The seeds; a sweep takes the first alone. Default: 0 to 100.
     #[must_use]
     pub fn seeds(self, seeds: Range<u64>) -> Self {
         Self { seeds, ..self }
