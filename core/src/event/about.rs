@@ -6,7 +6,7 @@ use super::EventKind;
 
 impl EventKind {
     /// The names of all events.
-    pub const NAMES: [&'static str; 51] = [
+    pub const NAMES: [&'static str; 52] = [
         "run.started",
         "run.finished",
         "tool.started",
@@ -49,6 +49,7 @@ impl EventKind {
         "clock.set",
         "network.connect",
         "network.send",
+        "network.receive",
         "disk.write",
         "disk.sync",
         "link.cut",
@@ -105,6 +106,7 @@ impl EventKind {
             Self::ClockSet { .. } => "clock.set",
             Self::NetworkConnect { .. } => "network.connect",
             Self::NetworkSend { .. } => "network.send",
+            Self::NetworkReceive { .. } => "network.receive",
             Self::DiskWrite { .. } => "disk.write",
             Self::DiskSync {} => "disk.sync",
             Self::LinkCut { .. } => "link.cut",
@@ -159,6 +161,7 @@ impl EventKind {
             | Self::LinkRestored { to }
             | Self::LinkReset { to }
             | Self::LinkSet { to, .. } => Some(to),
+            Self::NetworkReceive { from, .. } => Some(from),
             _ => None,
         }
     }

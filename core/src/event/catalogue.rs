@@ -345,6 +345,13 @@ pub enum EventKind {
         /// How many.
         bytes: usize,
     },
+    /// A host has taken bytes from a connection.
+    NetworkReceive {
+        /// The host at the other end.
+        from: Arc<str>,
+        /// How many.
+        bytes: usize,
+    },
     /// A host writes to a file of its disk.
     DiskWrite {
         /// How many bytes.

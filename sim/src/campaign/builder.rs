@@ -14,7 +14,7 @@ use super::{CampaignReport, ExploreError, Failure, Minimal, Play, Recipe};
 #[cfg(feature = "case")]
 use crate::Run;
 use crate::fault::{FaultKind, RandomFaults};
-use crate::{World, WorldHandle};
+use crate::{World, WorldError, WorldHandle};
 
 /// Many runs of one scenario, with faults. By default: seeds 0 to 100, on all cores, without faults.
 ///
@@ -248,7 +248,10 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         report.add(run.trace.len(), &run.faults, &run.assertions);
         match Failed::of(run) {
             Ok(_) => Ok(report),
-            Err(failed) => Err(ExploreError::Failed(Box::new(failed.into_failure(recipe.clone())))),
+            Err(failed) => {
+                let failure = Failure { is_repeated: true, ..failed.into_failure(recipe.clone()) };
+                Err(ExploreError::Failed(Box::new(failure)))
+            }
         }
     }
 
@@ -268,6 +271,10 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     pub(super) fn shrunk(&self, failed: Failed, healing: Option<Duration>, play: Play<'_>) -> Failure {
         let recipe = failed.recipe(self.base(failed.seed(), healing));
         let failure = failed.into_failure(recipe);
+        // A leak is of the guest's code, whatever else happens.
+        if matches!(failure.error, WorldError::Leak { .. }) {
+            return failure;
+        }
         let run = |recipe: &Recipe, keeps_choices: bool| {
             let world = recipe.world(&self.world);
             play(if keeps_choices { world.keep_choices() } else { world })

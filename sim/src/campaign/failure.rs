@@ -23,6 +23,8 @@ pub struct Failure {
     pub faults: Vec<DeliveredFault>,
     /// The smallest that was found which fails in the same way; nothing, if none is smaller.
     pub minimal: Option<Minimal>,
+    /// Whether it was repeated: then all its events are told.
+    pub(super) is_repeated: bool,
 }
 
 /// A smaller run that fails in the same way, and does so again.
@@ -75,7 +77,11 @@ impl fmt::Display for Failure {
         for delivered in faults {
             writeln!(formatter, "  {delivered}")?;
         }
-        write_tail(formatter, trace)?;
+        if self.is_repeated {
+            trace.iter().try_for_each(|event| writeln!(formatter, "{event}"))?;
+        } else {
+            write_tail(formatter, trace)?;
+        }
         self.write_repeat(formatter)
     }
 }
@@ -93,6 +99,10 @@ impl Failure {
         match std::thread::current().name() {
             None | Some("main") => Ok(()),
             Some(test) => write!(formatter, " {test}"),
+        }?;
+        match &self.error {
+            WorldError::Leak { .. } => formatter.write_str(" (with the features of this run)"),
+            _ => Ok(()),
         }
     }
 }
@@ -107,7 +117,7 @@ fn write_tail(formatter: &mut fmt::Formatter<'_>, trace: &[Event]) -> fmt::Resul
     let shown = &story[story.len().saturating_sub(EVENTS_SHOWN)..];
     let hidden = trace.len() - shown.len();
     if hidden > 0 {
-        writeln!(formatter, "{:>14}  {hidden} other events", "…")?;
+        writeln!(formatter, "{:>14}  {hidden} other events; whoever repeats it sees all", "…")?;
     }
     shown.iter().try_for_each(|event| writeln!(formatter, "{event}"))
 }

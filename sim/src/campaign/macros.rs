@@ -1,17 +1,23 @@
 //! Tests in one piece.
 
 /// Declares a test that runs a scenario in a [`Campaign`](crate::Campaign). If it fails, the test's message is the failure's
-/// story: the seed, the faults, the smallest run that was found, its last events, and the line that repeats it.
+/// story: the seed, the faults, the smallest run that was found, its last events, and the line that repeats it. **Nothing goes
+/// wrong unless the campaign says so**, as here:
 ///
 /// ```
-/// use windtunnel_sim::{Campaign, RandomFaults, explored};
+/// use windtunnel_core::BoxError;
+/// use windtunnel_sim::{Campaign, RandomFaults, explored}; // or `windtunnel::sim`
 ///
 /// explored! {
 ///     /// Whatever goes wrong.
-///     fn a_sleep_takes_its_time(world in Campaign::new().seeds(0..20)) {
-///         let second = std::time::Duration::from_secs(1);
-///         world.env().sleep(second).await;
-///         assert_eq!(world.env().now(), second);
+///     fn a_payment_is_made_once(world in Campaign::new().random_faults(RandomFaults::swarm())) {
+///         let pay = || async {
+///             world.effects().happen_once("payment", "refund-7").await;
+///             Ok::<_, BoxError>(())
+///         };
+///         let minute = std::time::Duration::from_secs(60);
+///         while !matches!(world.env().timeout(minute, world.faults().call("pay", pay)).await, Ok(Ok(()))) {}
+///         assert_eq!(world.effects().count("payment"), 1);
 ///     }
 /// }
 /// ```

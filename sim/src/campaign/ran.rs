@@ -57,6 +57,6 @@ impl Failed {
 
     pub(super) fn into_failure(self, recipe: Recipe) -> Failure {
         let Self { error, run } = self;
-        Failure { recipe, error, trace: run.trace, faults: run.faults, minimal: None }
+        Failure { recipe, error, trace: run.trace, faults: run.faults, minimal: None, is_repeated: false }
     }
 }

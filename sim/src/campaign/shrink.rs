@@ -35,7 +35,7 @@ pub(super) struct Shrinker<'a> {
 }
 
 /// How many earlier events a fault is tried at.
-const PLACES_TRIED_MAX: u64 = 8;
+const PLACES_TRIED_MAX: u64 = 40;
 
 /// How many single choices are tried to be left out, however many there are.
 const CHOICES_TRIED_MAX: usize = 400;

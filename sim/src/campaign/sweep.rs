@@ -61,7 +61,10 @@ impl Found {
 
 impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     /// Runs the scenario once without faults, then with every fault at every event of that run where it can come, then with
-    /// pairs of them. Each run must come to its end once its faults are over.
+    /// pairs of them. Each run must come to its end once its faults are over. Only the first of the seeds is taken.
+    ///
+    /// **A fault of a host comes at an event of that host**: what a guest does without one, such as to compute, is no place
+    /// for it. Say [`Process::mark`](crate::Process::mark) where a step ends that must survive.
     ///
     /// ```
     /// use windtunnel_core::BoxError;
@@ -223,10 +226,14 @@ impl fmt::Display for SweepReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let runs = self.campaign.seeds as usize + self.failing;
         writeln!(formatter, "{runs} runs, {} failed", self.failing)?;
+        let is_told = |coverage: &Coverage| self.failing == 0 || coverage.failed > 0;
         for (kind, events) in &self.coverage {
-            for (event, coverage) in events {
+            for (event, coverage) in events.iter().filter(|(_, coverage)| is_told(coverage)) {
                 writeln!(formatter, "  {:<26} at {event:<22} {coverage}", kind.name())?;
             }
+        }
+        if self.failing > 0 {
+            return self.failures.iter().try_for_each(|failure| write!(formatter, "\n{failure}"));
         }
         if !self.never_applicable.is_empty() {
             let kinds: Vec<_> = self.never_applicable.iter().map(|kind| kind.name()).collect();
@@ -235,6 +242,6 @@ impl fmt::Display for SweepReport {
         if self.pairs > 0 {
             writeln!(formatter, "  {} pairs of faults", self.pairs)?;
         }
-        self.failures.iter().try_for_each(|failure| write!(formatter, "\n{failure}"))
+        Ok(())
     }
 }

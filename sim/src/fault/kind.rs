@@ -198,13 +198,14 @@ impl FaultKind {
                 | EventKind::AssertionFailed { .. }
         );
         let is_on_network = event.kind.peer().is_some();
+        let is_sent = matches!(event.kind, EventKind::NetworkConnect { .. } | EventKind::NetworkSend { .. });
         let is_on_disk = matches!(event.kind, EventKind::DiskWrite { .. } | EventKind::DiskSync {});
         match self.target() {
             Target::Tool => matches!(event.kind, EventKind::ToolBody { .. }),
             Target::Model => matches!(event.kind, EventKind::ModelRequest { .. }),
             Target::Journal => matches!(event.kind, EventKind::JournalCommit { .. }),
             Target::World => match self {
-                Self::NetworkPartition | Self::NetworkReset => is_step && is_on_network,
+                Self::NetworkPartition | Self::NetworkReset => is_sent,
                 Self::NetworkLatency | Self::NetworkLoss => matches!(event.kind, EventKind::NetworkConnect { .. }),
                 Self::DiskLoseFlush => matches!(event.kind, EventKind::DiskSync {}),
                 Self::DiskFull => matches!(event.kind, EventKind::DiskWrite { .. }),

@@ -213,7 +213,17 @@ pub struct TcpStream {
 
 impl AsyncRead for TcpStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.socket.poll_stream("data from", |stream| stream.poll_read(context, buffer))
+        let before = buffer.filled().len();
+        let read = self.socket.poll_stream("data from", |stream| stream.poll_read(context, buffer));
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            let (port, from) = (&self.socket.port, Arc::clone(&self.host));
+            port.emitter.emit_now(&subject_of_world(), || EventKind::NetworkReceive { from, bytes });
+            if port.is_frozen.load(Ordering::Relaxed) {
+                return Poll::Pending;
+            }
+        }
+        read
     }
 }
 
