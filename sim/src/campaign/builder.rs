@@ -148,32 +148,34 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     {
         let play = |world: World| world.run(&scenario);
         match Only::from_environment()? {
-            Only::All => self.run_seeds(self.seeds.clone(), &play),
-            Only::Seed(seed) => self.run_seeds(seed..seed + 1, &play),
+            Only::All => self.run_seeds(self.seeds.clone(), true, &play),
+            Only::Seed(seed) => self.run_seeds(seed..seed + 1, false, &play),
             Only::Recipe(recipe) => self.repeat(&recipe, &play),
         }
     }
 
-    fn run_seeds(&self, seeds: Range<u64>, play: Play<'_>) -> Result<CampaignReport, ExploreError> {
+    /// Runs these seeds; whether they are all that were asked for, so that what was never seen counts.
+    fn run_seeds(&self, seeds: Range<u64>, is_whole: bool, play: Play<'_>) -> Result<CampaignReport, ExploreError> {
         if seeds.is_empty() {
             return Err(ExploreError::NoSeeds { seeds });
         }
-        let healing = self.healing_of_runs(seeds.start, play)?;
+        // Of the campaign's first seed, also if another one is repeated alone.
+        let healing = self.healing_of_runs(self.seeds.start, play)?;
         let world = self.worlds(healing);
         let count = usize::try_from(seeds.end - seeds.start).unwrap_or(usize::MAX);
         let work = |place| Ran::of(play(world(seeds.start + place as u64)));
         let runs = ordered(self.jobs, count, work, |ran| ran.outcome.is_err());
-        self.sum_up(runs, healing, play)
+        self.sum_up(runs, is_whole, healing, play)
     }
 
     fn sum_up(
         &self,
         runs: Vec<Ran>,
+        is_whole: bool,
         healing: Option<Duration>,
         play: Play<'_>,
     ) -> Result<CampaignReport, ExploreError> {
         let mut report = CampaignReport::default();
-        let is_whole = runs.len() > 1;
         for ran in runs {
             ran.add_to(&mut report);
             if let Err(failed) = ran.outcome {
@@ -212,8 +214,9 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
 
     /// The worlds that seeds are run in.
     pub(super) fn worlds(&self, healing: Option<Duration>) -> impl Fn(u64) -> World + Sync {
+        let base = self.base(0, healing);
         move |seed| {
-            let world = self.base(seed, healing).world(&self.world);
+            let world = base.timed((self.world)(seed));
             match &self.random_faults {
                 Some(faults) => world.random_faults(faults.clone()),
                 None => world,
@@ -234,7 +237,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         if let Some(heal_after) = self.heal_after {
             return Ok(heal_after);
         }
-        let calm = play((self.world)(seed));
+        let calm = play(self.base(seed, None).world(&self.world));
         let elapsed = calm.elapsed;
         match Failed::of(calm) {
             Ok(_) => Ok(Duration::from_secs(elapsed.as_secs().saturating_mul(2).saturating_add(60))),

@@ -41,7 +41,7 @@ pub enum ExploreError {
         value: String,
     },
     /// The environment variable holds no recipe.
-    #[error("WINDTUNNEL_REPEAT cannot be repeated; set it to what a failure says, or not at all")]
+    #[error("WINDTUNNEL_REPEAT cannot be repeated; set it to what a failure says, or not at all: {0}")]
     InvalidRecipe(#[source] RecipeError),
 }
 

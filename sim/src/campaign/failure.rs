@@ -89,7 +89,7 @@ impl fmt::Display for Failure {
 impl Failure {
     fn write_repeat(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let recipe = self.smallest();
-        if recipe.is_plain() {
+        if self.minimal.is_none() && recipe.is_plain() {
             write!(formatter, "repeat it: WINDTUNNEL_SEED={} cargo test", recipe.seed)?;
         } else {
             let recipe = recipe.to_json().replace('\'', r"'\''");

@@ -55,13 +55,21 @@ pub enum RecipeError {
     /// It is none.
     #[error("this is no recipe of a run: {0}")]
     Json(#[from] serde_json::Error),
+    /// A time has no meaning.
+    #[error("`{field}` of the recipe is {value}; it must be a number of at least 0")]
+    Time {
+        /// Which.
+        field: &'static str,
+        /// What it is.
+        value: f64,
+    },
     /// Its plan cannot be carried out.
     #[error(transparent)]
     Plan(#[from] FaultPlanError),
 }
 
 impl Recipe {
-    /// A run of this seed, in which nothing goes wrong that the world does not draw.
+    /// A run of this seed, in which nothing goes wrong.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -80,6 +88,11 @@ impl Recipe {
     pub fn from_json(text: &str) -> Result<Self, RecipeError> {
         let recipe: Self = serde_json::from_str(text)?;
         recipe.faults.check()?;
+        for (field, value) in [("heal_after_s", recipe.heal_after_s), ("time_limit_s", recipe.time_limit_s)] {
+            if let Some(value) = value.filter(|value| value.is_nan() || *value < 0.0) {
+                return Err(RecipeError::Time { field, value });
+            }
+        }
         Ok(recipe)
     }
 
@@ -89,19 +102,25 @@ impl Recipe {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The world to run it in, from the world of a seed.
+    /// The world to run it in, from the world of a seed. Faults are those of the recipe, in the place of what that world plans
+    /// or draws; inputs that the recipe does not name are those of that world.
     pub fn world(&self, of_seed: impl FnOnce(u64) -> World) -> World {
-        let mut world = of_seed(self.seed).faults(self.faults.clone()).inputs(self.inputs.clone());
+        let world = self.timed(of_seed(self.seed).repeating(self.faults.clone(), self.inputs.clone()));
+        match &self.schedule {
+            Some(schedule) => world.schedule(schedule.clone()),
+            None => world,
+        }
+    }
+
+    /// A world that heals and ends when the recipe says.
+    pub(super) fn timed(&self, mut world: World) -> World {
         if let Some(heal_after) = self.heal_after_s.and_then(seconds) {
             world = world.heal_after(heal_after);
         }
         if let Some(time_limit) = self.time_limit_s.and_then(seconds) {
             world = world.time_limit(time_limit);
         }
-        match &self.schedule {
-            Some(schedule) => world.schedule(schedule.clone()),
-            None => world,
-        }
+        world
     }
 
     /// Whether it is nothing but a seed: everything that a run draws follows from that.

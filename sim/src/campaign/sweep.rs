@@ -163,7 +163,10 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         let mut draw = || (generator.next_u64() % passed.len() as u64) as usize;
         let all = passed.len() * (passed.len() - 1) / 2;
         let mut pairs = BTreeSet::new();
-        while pairs.len() < self.pairs_max.min(all / 2) {
+        if all <= self.pairs_max {
+            pairs.extend((0..passed.len()).flat_map(|other| (0..other).map(move |one| (one, other))));
+        }
+        while pairs.len() < self.pairs_max.min(all) {
             let (one, other) = (draw(), draw());
             if one != other {
                 pairs.insert((one.min(other), one.max(other)));

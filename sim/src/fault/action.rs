@@ -204,7 +204,8 @@ pub enum FaultAction {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         heal_after_s: Option<f64>,
     },
-    /// The power is cut in the middle of a write, of which a part survives.
+    /// The power is cut, and of the last write that is not synced a part survives. For an event at which there is such a write,
+    /// as `disk.sync`.
     #[serde(rename = "disk.torn_write")]
     DiskTornWrite {
         /// Of this host.

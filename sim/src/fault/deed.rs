@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windtunnel_core::env::Clock;
-use windtunnel_core::event::Event;
+use windtunnel_core::event::{Event, EventKind};
 
 use super::FaultAction;
 use super::action::duration;
+use crate::disk::Flushes;
 use crate::host::{Host, Hosts};
 
 /// An action that can be carried out now: its host, and those at the other end.
@@ -19,22 +20,31 @@ pub(super) struct Deed {
 
 impl Deed {
     /// The action on the hosts that it or the event names; nothing, if there is no such host, or nothing to be done.
-    pub(super) fn of(action: &FaultAction, event: &Event, hosts: &Arc<Hosts>) -> Option<Self> {
+    /// `is_nested`, if the event comes of a deed.
+    pub(super) fn of(action: &FaultAction, event: &Event, hosts: &Arc<Hosts>, is_nested: bool) -> Option<Self> {
         let name = action.host().or(event.host.as_deref())?;
         let host = hosts.find(name)?;
-        let peers = match action.peer().or(event.kind.peer().map(|peer| &**peer)) {
-            // The peer of the event is the host itself, if the action names the other one.
-            Some(peer) if peer != name => vec![hosts.find(peer)?],
-            _ => hosts.all().into_iter().filter(|peer| peer.name() != host.name()).collect(),
+        // The other end of the event is its host, if the action names its peer.
+        let ends = event.kind.peer().into_iter().chain(event.host.as_ref().filter(|_| event.kind.peer().is_some()));
+        let peers = match action.peer().or_else(|| ends.map(|end| &**end).find(|end| *end != name)) {
+            Some(peer) if peer == name => return None,
+            Some(peer) => vec![hosts.find(peer)?],
+            None => hosts.all().into_iter().filter(|peer| peer.name() != host.name()).collect(),
         };
+        // A start that a fault brings about is no place for a restart: restarts of restarts would have no end.
+        let is_start = matches!(event.kind, EventKind::HostStarted {}) && event.host.as_deref() == Some(name);
         let has_effect = match action {
-            FaultAction::HostCrash { .. } | FaultAction::HostRestart { .. } => host.is_up(),
+            FaultAction::HostCrash { .. } => host.is_up(),
+            FaultAction::HostRestart { .. } => host.is_up() && !(is_nested && is_start),
             FaultAction::HostPowerCut { .. } | FaultAction::DiskTornWrite { .. } => host.has_power(),
             FaultAction::HostPause { .. } => host.is_up() && !host.is_paused(),
-            FaultAction::NetworkPartition { .. }
-            | FaultAction::NetworkLatency { .. }
-            | FaultAction::NetworkLoss { .. }
-            | FaultAction::NetworkReset { .. } => !peers.is_empty(),
+            FaultAction::NetworkPartition { one_way, .. } => {
+                peers.iter().any(|peer| !host.is_cut_towards(peer) || (!one_way && !peer.is_cut_towards(&host)))
+            }
+            FaultAction::NetworkReset { .. } => peers.iter().any(|peer| host.is_connected(peer)),
+            FaultAction::NetworkLatency { .. } | FaultAction::NetworkLoss { .. } => !peers.is_empty(),
+            FaultAction::ClockSkew { ahead_s, .. } => host.clock_ahead_ns() != nanoseconds(*ahead_s),
+            FaultAction::ClockJump { by_s, .. } => nanoseconds(*by_s) != 0,
             _ => true,
         };
         has_effect.then(|| Self { action: action.clone(), host, peers })
@@ -67,19 +77,20 @@ impl Deed {
             FaultAction::DiskTornWrite { restart_after_s, .. } => {
                 host.tear_write();
                 host.power_cut();
+                host.mend_disk(|faults| faults.is_tearing = false);
                 later(hosts, restart_after_s, move || start_again(&host));
             }
             FaultAction::DiskLoseFlush { heal_after_s, .. } => {
                 host.lose_flushes();
-                later(hosts, heal_after_s, move || host.heal_disk());
+                later(hosts, heal_after_s, move || host.mend_disk(|faults| faults.flushes = Flushes::Kept));
             }
             FaultAction::DiskFull { heal_after_s, .. } => {
                 host.fill_disk();
-                later(hosts, heal_after_s, move || host.heal_disk());
+                later(hosts, heal_after_s, move || host.mend_disk(|faults| faults.is_full = false));
             }
             FaultAction::DiskError { heal_after_s, .. } => {
                 host.fail_disk();
-                later(hosts, heal_after_s, move || host.heal_disk());
+                later(hosts, heal_after_s, move || host.mend_disk(|faults| faults.is_failing = false));
             }
             _ => disturb(hosts, action, host, peers),
         }

@@ -1,5 +1,6 @@
 //! Which faults come when, and which came.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct DeliveredFault {
 pub(crate) struct Injector {
     state: Mutex<State>,
     hosts: OnceLock<Weak<Hosts>>,
+    /// Whether a fault is being carried out, of which further events come.
+    is_acting: AtomicBool,
 }
 
 struct State {
@@ -56,7 +59,7 @@ impl Injector {
         let planned = plan.faults.iter().map(|fault| Planned { fault: fault.clone(), seen: 0 }).collect();
         let drawing = random.map(|(faults, generator)| Drawing::new(faults, generator));
         let state = State { planned, drawing, pending: Vec::new(), delivered: Vec::new(), is_healed: false };
-        Self { state: Mutex::new(state), hosts: OnceLock::new() }
+        Self { state: Mutex::new(state), hosts: OnceLock::new(), is_acting: AtomicBool::new(false) }
     }
 
     /// Says on which hosts it acts.
@@ -70,10 +73,13 @@ impl Injector {
         let Some(hosts) = self.hosts.get().and_then(Weak::upgrade) else { return };
         // Outside the lock: what is done to a host is an event too.
         for fault in due {
-            if let Some(deed) = Deed::of(&fault.action, event, &hosts) {
+            let is_nested = self.is_acting.load(Ordering::Relaxed);
+            if let Some(deed) = Deed::of(&fault.action, event, &hosts, is_nested) {
                 let host = deed.host().clone();
                 self.deliver(&hosts, fault, Some(host));
+                self.is_acting.store(true, Ordering::Relaxed);
                 deed.act(&hosts);
+                self.is_acting.store(is_nested, Ordering::Relaxed);
             }
         }
     }

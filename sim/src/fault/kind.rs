@@ -80,6 +80,9 @@ pub enum FaultKind {
     DiskError,
 }
 
+/// How long a fault may last.
+const SECONDS: [f64; 12] = [0.1, 0.2, 0.4, 0.7, 1.2, 2.0, 3.5, 6.0, 11.0, 20.0, 45.0, 100.0];
+
 /// Who carries a fault out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -209,7 +212,9 @@ impl FaultKind {
                 Self::NetworkLatency | Self::NetworkLoss => matches!(event.kind, EventKind::NetworkConnect { .. }),
                 Self::DiskLoseFlush => matches!(event.kind, EventKind::DiskSync {}),
                 Self::DiskFull => matches!(event.kind, EventKind::DiskWrite { .. }),
-                Self::DiskTornWrite | Self::DiskError => is_on_disk,
+                // Before a sync what was written last is pending.
+                Self::DiskTornWrite => matches!(event.kind, EventKind::DiskSync {}),
+                Self::DiskError => is_on_disk,
                 // A clock that is wrong matters to what happens inside a host.
                 Self::ClockSkew | Self::ClockJump => is_step && !is_on_network && !is_on_disk && event.host.is_some(),
                 _ => is_step && event.host.is_some(),
@@ -219,8 +224,8 @@ impl FaultKind {
 
     /// What it usually is. `unit` is drawn from [0, 1) and says how long or how far; 0.5 where nothing is drawn.
     pub(crate) fn action(self, unit: f64) -> FaultAction {
-        // From a tenth of a second to 100 s, as likely below 3.2 s as above.
-        let seconds = (10_f64.powf(3.0 * unit - 1.0) * 1000.0).round() / 1000.0;
+        // From a tenth of a second to 100 s, as likely below 3 s as above; from a list, so that no machine computes others.
+        let seconds = SECONDS[((unit * SECONDS.len() as f64) as usize).min(SECONDS.len() - 1)];
         let (host, peer) = (None, None);
         match self {
             Self::ToolError => FaultAction::ToolError { retryable: unit < 0.75 },

@@ -345,6 +345,16 @@ impl Host {
         }
     }
 
+    /// Whether nothing gets through to the other host.
+    pub(crate) fn is_cut_towards(&self, other: &Self) -> bool {
+        self.hosts.fabric.is_cut(self.machine.place, other.machine.place)
+    }
+
+    /// Whether there is a connection between the two hosts, or an attempt at one.
+    pub(crate) fn is_connected(&self, other: &Self) -> bool {
+        self.hosts.fabric.is_connected(self.machine.place, other.machine.place)
+    }
+
     /// Breaks all connections between the two hosts: both sides see a reset.
     pub fn reset_connections(&self, other: &Self) {
         self.hosts.fabric.reset(self.machine.place, other.machine.place);

@@ -51,6 +51,11 @@ impl Host {
         }
     }
 
+    /// Ends one thing that is wrong with the disk.
+    pub(crate) fn mend_disk(&self, mend: impl FnOnce(&mut Faults)) {
+        self.device().fault(mend);
+    }
+
     fn device(&self) -> &Device {
         self.machine.device(&self.hosts.parts.streams)
     }

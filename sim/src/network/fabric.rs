@@ -217,6 +217,18 @@ impl Fabric {
         })
     }
 
+    pub(crate) fn is_cut(&self, from: Place, to: Place) -> bool {
+        self.inner.lock().links.is_cut((from, to))
+    }
+
+    /// Whether two hosts have a connection that one of them has not ended.
+    pub(crate) fn is_connected(&self, one: Place, other: Place) -> bool {
+        let inner = self.inner.lock();
+        let between = |way: Option<Way>| way == Some((one, other)) || way == Some((other, one));
+        let mut flows = inner.flows.iter();
+        flows.any(|(flow, state)| !state.has_ended && !state.is_stale && between(inner.way_of(*flow)))
+    }
+
     /// Breaks all connections between two hosts.
     pub(crate) fn reset(&self, one: Place, other: Place) {
         self.with(|inner, _, _| {

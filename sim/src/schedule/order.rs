@@ -31,6 +31,9 @@ pub enum Schedule {
     Chosen(Arc<BTreeMap<u64, u64>>),
 }
 
+/// How often ranks change at the most.
+const CHANGES_MAX: u32 = 10_000;
+
 /// One task that could go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -66,7 +69,7 @@ impl Chooser {
     pub(super) fn new(schedule: Schedule, mut generator: ChaCha8Rng, keeps_choices: bool) -> Self {
         let mut changes = Vec::new();
         if let Schedule::Ranked { changes: count, steps } = schedule {
-            changes.extend((0..count).map(|_| 1 + generator.next_u64() % steps.max(1)));
+            changes.extend((0..count.min(CHANGES_MAX)).map(|_| 1 + generator.next_u64() % steps.max(1)));
             changes.sort_unstable();
             changes.reverse();
         }

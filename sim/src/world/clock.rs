@@ -44,9 +44,13 @@ impl Time {
         pauses.1 > PAUSES_AT_AN_INSTANT_MAX
     }
 
-    /// Ends the world as soon as nothing is left to run.
+    /// Ends the world as soon as nothing is left to run. The first reason stays, but for too many events: a scenario may come
+    /// to its end all the same, and what fails until then must not be lost.
     pub(crate) fn end(&self, error: WorldError) {
-        self.ended.lock().get_or_insert(error);
+        let mut ended = self.ended.lock();
+        if matches!(*ended, None | Some(WorldError::TooManyEvents { .. })) {
+            *ended = Some(error);
+        }
     }
 
     pub(super) fn take_end(&self) -> Option<WorldError> {

@@ -241,6 +241,12 @@ impl World {
         Self { inputs, ..self }
     }
 
+    /// Without what it plans, draws and is given itself: with these faults alone, and these inputs first.
+    pub(crate) fn repeating(mut self, plan: FaultPlan, inputs: BTreeMap<String, Vec<u64>>) -> Self {
+        self.inputs.extend(inputs);
+        Self { plan, random_faults: None, ..self }
+    }
+
     /// What becomes of guests that read the real clock, draw the system's entropy, or start a thread. Default:
     /// [`Leaks::Fail`].
     ///

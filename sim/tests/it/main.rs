@@ -7,6 +7,8 @@
 
 #[cfg(feature = "alarm")]
 mod alarm;
+mod attack;
+mod attack_all;
 mod campaign;
 mod classic;
 mod disk;

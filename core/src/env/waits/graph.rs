@@ -93,14 +93,14 @@ impl WaitGraph {
 
     /// The waits that never end: for something all of whose holders are kept by such waits.
     fn deadlocked(&self) -> BTreeSet<usize> {
+        // Looked up once: of a long row of waits each round finds one.
+        let holders: Vec<Vec<usize>> = self.waits.iter().map(|wait| self.holders(wait).collect()).collect();
+        let hindrances: Vec<Vec<usize>> = (0..self.holds.len()).map(|hold| self.hindrances(hold).collect()).collect();
         let mut deadlocked: BTreeSet<usize> = (0..self.waits.len()).collect();
         loop {
-            let is_kept = |hold| self.hindrances(hold).any(|hindrance| deadlocked.contains(&hindrance));
-            let kept: Vec<bool> = (0..self.holds.len()).map(is_kept).collect();
-            let remains = |wait: &usize| {
-                let mut holders = self.holders(&self.waits[*wait]).peekable();
-                holders.peek().is_some() && holders.all(|hold| kept[hold])
-            };
+            let is_kept = |of_hold: &Vec<usize>| of_hold.iter().any(|hindrance| deadlocked.contains(hindrance));
+            let kept: Vec<bool> = hindrances.iter().map(is_kept).collect();
+            let remains = |wait: &usize| !holders[*wait].is_empty() && holders[*wait].iter().all(|hold| kept[*hold]);
             let remaining: BTreeSet<usize> = deadlocked.iter().copied().filter(remains).collect();
             if remaining.len() == deadlocked.len() {
                 return deadlocked;
