@@ -6,8 +6,9 @@ use std::time::Duration;
 use windtunnel_core::env::Clock;
 use windtunnel_core::event::{Event, EventKind};
 
-use super::FaultAction;
 use super::action::duration;
+use super::injector::Ailment;
+use super::{FaultAction, FaultKind};
 use crate::disk::Flushes;
 use crate::host::{Host, Hosts};
 
@@ -39,7 +40,12 @@ impl Deed {
             FaultAction::HostPowerCut { .. } | FaultAction::DiskTornWrite { .. } => host.has_power(),
             FaultAction::HostPause { .. } => host.is_up() && !host.is_paused(),
             FaultAction::NetworkPartition { one_way, .. } => {
-                peers.iter().any(|peer| !host.is_cut_towards(peer) || (!one_way && !peer.is_cut_towards(&host)))
+                // What is cut by a fault may now be so for longer.
+                let lasts = |from: &Host, to: &Host| {
+                    let cut = (FaultKind::NetworkPartition, Arc::clone(from.name()), Some(Arc::clone(to.name())));
+                    !from.is_cut_towards(to) || hosts.parts().injector.will_end(&cut)
+                };
+                peers.iter().any(|peer| lasts(&host, peer) || (!one_way && lasts(peer, &host)))
             }
             FaultAction::NetworkReset { .. } => peers.iter().any(|peer| host.is_connected(peer)),
             FaultAction::NetworkLatency { .. } | FaultAction::NetworkLoss { .. } => !peers.is_empty(),
@@ -56,6 +62,7 @@ impl Deed {
 
     pub(super) fn act(self, hosts: &Arc<Hosts>) {
         let Self { action, host, peers } = self;
+        let kind = action.kind();
         match action {
             FaultAction::HostCrash { restart_after_s, .. } => {
                 host.crash();
@@ -67,7 +74,7 @@ impl Deed {
             }
             FaultAction::HostPause { resume_after_s, .. } => {
                 host.pause();
-                later(hosts, resume_after_s, move || host.resume());
+                last(hosts, resume_after_s, vec![Lasting::of(kind, &host, |host| host.resume())]);
             }
             FaultAction::HostRestart { .. } => host.restart(),
             FaultAction::ClockSkew { ahead_s, .. } => host.set_clock(nanoseconds(ahead_s)),
@@ -82,15 +89,18 @@ impl Deed {
             }
             FaultAction::DiskLoseFlush { heal_after_s, .. } => {
                 host.lose_flushes();
-                later(hosts, heal_after_s, move || host.mend_disk(|faults| faults.flushes = Flushes::Kept));
+                let mend = |host: &Host| host.mend_disk(|faults| faults.flushes = Flushes::Kept);
+                last(hosts, heal_after_s, vec![Lasting::of(kind, &host, mend)]);
             }
             FaultAction::DiskFull { heal_after_s, .. } => {
                 host.fill_disk();
-                later(hosts, heal_after_s, move || host.mend_disk(|faults| faults.is_full = false));
+                let mend = |host: &Host| host.mend_disk(|faults| faults.is_full = false);
+                last(hosts, heal_after_s, vec![Lasting::of(kind, &host, mend)]);
             }
             FaultAction::DiskError { heal_after_s, .. } => {
                 host.fail_disk();
-                later(hosts, heal_after_s, move || host.mend_disk(|faults| faults.is_failing = false));
+                let mend = |host: &Host| host.mend_disk(|faults| faults.is_failing = false);
+                last(hosts, heal_after_s, vec![Lasting::of(kind, &host, mend)]);
             }
             _ => disturb(hosts, action, host, peers),
         }
@@ -99,29 +109,65 @@ impl Deed {
 
 /// What is done to links.
 fn disturb(hosts: &Arc<Hosts>, action: FaultAction, host: Host, peers: Vec<Host>) {
+    let kind = action.kind();
     match action {
         FaultAction::NetworkPartition { one_way, heal_after_s, .. } => {
+            let mut cuts = Vec::new();
             for peer in &peers {
-                if one_way { host.partition_towards(peer) } else { host.partition(peer) }
+                let ways = if one_way { vec![(&host, peer)] } else { vec![(&host, peer), (peer, &host)] };
+                for (from, to) in ways {
+                    from.cut(to, true);
+                    cuts.push(Lasting::between(kind, from, to, |from, to| from.cut(to, false)));
+                }
             }
-            later(hosts, heal_after_s, move || peers.iter().for_each(|peer| host.reconnect(peer)));
+            last(hosts, heal_after_s, cuts);
         }
         FaultAction::NetworkLatency { latency_s, heal_after_s, .. } => {
             let latency = duration(latency_s);
-            for peer in &peers {
-                host.disturb(peer, |link| (link.latency_min, link.latency_max) = (latency, latency));
-            }
-            later(hosts, heal_after_s, move || peers.iter().for_each(|peer| host.calm(peer)));
+            peers.iter().for_each(|peer| host.disturb(peer, |disturbance| disturbance.latency = Some(latency)));
+            let calm = |host: &Host, peer: &Host| host.disturb(peer, |disturbance| disturbance.latency = None);
+            last(hosts, heal_after_s, peers.iter().map(|peer| Lasting::between(kind, &host, peer, calm)).collect());
         }
         FaultAction::NetworkLoss { loss, heal_after_s, .. } => {
-            for peer in &peers {
-                host.disturb(peer, |link| link.loss = loss);
-            }
-            later(hosts, heal_after_s, move || peers.iter().for_each(|peer| host.calm(peer)));
+            peers.iter().for_each(|peer| host.disturb(peer, |disturbance| disturbance.loss = Some(loss)));
+            let calm = |host: &Host, peer: &Host| host.disturb(peer, |disturbance| disturbance.loss = None);
+            last(hosts, heal_after_s, peers.iter().map(|peer| Lasting::between(kind, &host, peer, calm)).collect());
         }
         FaultAction::NetworkReset { .. } => peers.iter().for_each(|peer| host.reset_connections(peer)),
         _ => {}
     }
+}
+
+/// What lasts until it is undone.
+struct Lasting {
+    what: Ailment,
+    undo: Box<dyn FnOnce() + Send>,
+}
+
+impl Lasting {
+    fn of(kind: FaultKind, host: &Host, undo: impl FnOnce(&Host) + Send + 'static) -> Self {
+        let (what, host) = ((kind, Arc::clone(host.name()), None), host.clone());
+        Self { what, undo: Box::new(move || undo(&host)) }
+    }
+
+    fn between(kind: FaultKind, host: &Host, peer: &Host, undo: impl FnOnce(&Host, &Host) + Send + 'static) -> Self {
+        let what = (kind, Arc::clone(host.name()), Some(Arc::clone(peer.name())));
+        let (host, peer) = (host.clone(), peer.clone());
+        Self { what, undo: Box::new(move || undo(&host, &peer)) }
+    }
+}
+
+/// Undoes each so many seconds later, unless another fault that did the same lasts longer; never, if it does not say when.
+fn last(hosts: &Arc<Hosts>, after_s: Option<f64>, lasting: Vec<Lasting>) {
+    let injector = Arc::clone(&hosts.parts().injector);
+    lasting.iter().for_each(|lasting| injector.begin(lasting.what.clone(), after_s.is_some()));
+    later(hosts, after_s, move || {
+        for lasting in lasting {
+            if injector.end(&lasting.what) {
+                (lasting.undo)();
+            }
+        }
+    });
 }
 
 fn start_again(host: &Host) {

@@ -1,5 +1,6 @@
 //! Which faults come when, and which came.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use windtunnel_core::event::{Event, EventKind};
 use super::deed::Deed;
 use super::kind::Target;
 use super::random::Drawing;
-use super::{Fault, FaultAction, FaultPlan, RandomFaults};
+use super::{Fault, FaultAction, FaultKind, FaultPlan, RandomFaults};
 use crate::host::Hosts;
 
 /// A fault that came.
@@ -24,6 +25,12 @@ pub struct DeliveredFault {
     /// Where, if that was on a host.
     pub host: Option<Arc<str>>,
 }
+
+/// One without an end counts as more than there can be with one.
+const WITHOUT_END: u64 = 1 << 32;
+
+/// What a fault that lasts does: its kind, the host, and the other one, if it is between two.
+pub(super) type Ailment = (FaultKind, Arc<str>, Option<Arc<str>>);
 
 /// Decides at every event which faults come, and sees to it that they do.
 pub(crate) struct Injector {
@@ -39,6 +46,8 @@ struct State {
     /// For the next tool, model or journal.
     pending: Vec<Pending>,
     delivered: Vec<DeliveredFault>,
+    /// How many faults last that do the same.
+    lasting: BTreeMap<Ailment, u64>,
     is_healed: bool,
 }
 
@@ -58,7 +67,14 @@ impl Injector {
     pub(crate) fn new(plan: &FaultPlan, random: Option<(&RandomFaults, ChaCha8Rng)>) -> Self {
         let planned = plan.faults.iter().map(|fault| Planned { fault: fault.clone(), seen: 0 }).collect();
         let drawing = random.map(|(faults, generator)| Drawing::new(faults, generator));
-        let state = State { planned, drawing, pending: Vec::new(), delivered: Vec::new(), is_healed: false };
+        let state = State {
+            planned,
+            drawing,
+            pending: Vec::new(),
+            delivered: Vec::new(),
+            lasting: BTreeMap::new(),
+            is_healed: false,
+        };
         Self { state: Mutex::new(state), hosts: OnceLock::new(), is_acting: AtomicBool::new(false) }
     }
 
@@ -105,6 +121,26 @@ impl Injector {
         let delivered = DeliveredFault { fault, at: parts.env.now(), host: host.clone() };
         self.state.lock().delivered.push(delivered);
         parts.emit(host.as_ref(), || EventKind::FaultDelivered { fault: kind });
+    }
+
+    /// A fault begins that lasts, and has an end or not.
+    pub(super) fn begin(&self, ailment: Ailment, has_end: bool) {
+        let mut state = self.state.lock();
+        let count = state.lasting.entry(ailment).or_default();
+        *count = count.saturating_add(if has_end { 1 } else { WITHOUT_END });
+    }
+
+    /// Whether faults last that do this, and all of them have an end.
+    pub(super) fn will_end(&self, ailment: &Ailment) -> bool {
+        self.state.lock().lasting.get(ailment).is_some_and(|count| (1..WITHOUT_END).contains(count))
+    }
+
+    /// A fault that lasted is over. Whether no other one does the same.
+    pub(super) fn end(&self, ailment: &Ailment) -> bool {
+        let mut state = self.state.lock();
+        let Some(count) = state.lasting.get_mut(ailment) else { return true };
+        *count = count.saturating_sub(1);
+        *count == 0
     }
 
     /// From now on nothing goes wrong any more.

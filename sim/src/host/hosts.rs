@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::machine::{Host, Machine};
-use crate::network::{Fabric, PLACES_MAX, Place};
+use crate::network::{Disturbance, Fabric, PLACES_MAX, Place};
 use crate::schedule::{Label, Owner, Tasks};
 use crate::world::HostParts;
 
@@ -113,7 +113,7 @@ impl Hosts {
         for (place, host) in hosts.iter().enumerate() {
             for other in &hosts[place + 1..] {
                 host.reconnect(other);
-                host.calm(other);
+                host.disturb(other, |disturbance| *disturbance = Disturbance::default());
             }
         }
         for host in &hosts {

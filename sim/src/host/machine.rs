@@ -18,7 +18,7 @@ use super::hosts::Hosts;
 use super::life::Life;
 use super::process::Process;
 use crate::disk::Device;
-use crate::network::{LinkSettings, Place};
+use crate::network::{Disturbance, LinkSettings, Place};
 use crate::schedule::{Owner, Task, drop_quietly};
 use crate::world::{SharedStreams, Streams};
 
@@ -338,7 +338,7 @@ impl Host {
         other.cut(self, false);
     }
 
-    fn cut(&self, other: &Self, is_cut: bool) {
+    pub(crate) fn cut(&self, other: &Self, is_cut: bool) {
         if self.hosts.fabric.cut(self.machine.place, other.machine.place, is_cut) {
             let to = Arc::clone(other.name());
             self.emit(if is_cut { EventKind::LinkCut { to } } else { EventKind::LinkRestored { to } });
@@ -367,18 +367,10 @@ impl Host {
         self.emit_link(other);
     }
 
-    /// Lets packets travel otherwise between the two hosts, in both directions, until [`Host::calm`].
-    pub(crate) fn disturb(&self, other: &Self, change: impl Fn(&mut LinkSettings)) {
+    /// Changes what is wrong with the ways between the two hosts, in both directions.
+    pub(crate) fn disturb(&self, other: &Self, change: impl Fn(&mut Disturbance)) {
         for (from, to) in [(self, other), (other, self)] {
-            from.hosts.fabric.disturb(from.machine.place, to.machine.place, &change);
-            from.emit_link(to);
-        }
-    }
-
-    /// Lets packets travel between the two hosts as they did.
-    pub(crate) fn calm(&self, other: &Self) {
-        for (from, to) in [(self, other), (other, self)] {
-            if from.hosts.fabric.calm(from.machine.place, to.machine.place) {
+            if from.hosts.fabric.disturb(from.machine.place, to.machine.place, &change) {
                 from.emit_link(to);
             }
         }

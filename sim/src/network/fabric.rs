@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use turmoil_net::{EnterGuard, HostId, KernelConfig, Net, NetstatState, Packet};
 
 use super::flow::{Flow, FlowState};
-use super::link::{LinkSettings, Links, Way};
+use super::link::{Disturbance, LinkSettings, Links, Way};
 use super::names::Names;
 use super::reset::{answer, length, reset};
 use super::retransmission::{GIVEN_UP_AFTER_NS, after_losses_ns, next_ns};
@@ -195,14 +195,9 @@ impl Fabric {
         self.inner.lock().links.get((from, to))
     }
 
-    /// Lets packets travel otherwise for a time.
-    pub(crate) fn disturb(&self, from: Place, to: Place, change: impl Fn(&mut LinkSettings)) {
-        self.inner.lock().links.disturb((from, to), change);
-    }
-
-    /// Whether the way was disturbed, which it no longer is.
-    pub(crate) fn calm(&self, from: Place, to: Place) -> bool {
-        self.inner.lock().links.calm((from, to))
+    /// Changes what is wrong with a way. Whether that is a change.
+    pub(crate) fn disturb(&self, from: Place, to: Place, change: impl Fn(&mut Disturbance)) -> bool {
+        self.inner.lock().links.disturb((from, to), change)
     }
 
     /// Lets nothing through from one host to another, or everything that was held up and still is wanted. Whether that is a

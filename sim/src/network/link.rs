@@ -28,6 +28,15 @@ impl Default for LinkSettings {
     }
 }
 
+/// What is wrong with a way for a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Disturbance {
+    /// How long a packet takes.
+    pub(crate) latency: Option<Duration>,
+    /// How likely one is lost.
+    pub(crate) loss: Option<f64>,
+}
+
 /// A direction.
 pub(super) type Way = (Place, Place);
 
@@ -35,7 +44,7 @@ pub(super) type Way = (Place, Place);
 pub(super) struct Links {
     settings: BTreeMap<Way, LinkSettings>,
     /// What holds instead, for a time.
-    disturbed: BTreeMap<Way, LinkSettings>,
+    disturbed: BTreeMap<Way, Disturbance>,
     default: LinkSettings,
     cut: BTreeSet<Way>,
     generators: BTreeMap<Way, ChaCha8Rng>,
@@ -73,19 +82,21 @@ impl Links {
 
     /// The settings of a way, as they are now.
     pub(super) fn get(&self, way: Way) -> LinkSettings {
-        let set = || self.settings.get(&way).copied().unwrap_or(self.default);
-        self.disturbed.get(&way).copied().unwrap_or_else(set)
+        let mut settings = self.settings.get(&way).copied().unwrap_or(self.default);
+        let disturbance = self.disturbed.get(&way).copied().unwrap_or_default();
+        if let Some(latency) = disturbance.latency {
+            (settings.latency_min, settings.latency_max) = (latency, latency);
+        }
+        settings.loss = disturbance.loss.unwrap_or(settings.loss);
+        settings
     }
 
-    pub(super) fn disturb(&mut self, way: Way, change: impl Fn(&mut LinkSettings)) {
-        let mut settings = self.get(way);
-        change(&mut settings);
-        self.disturbed.insert(way, settings);
-    }
-
-    /// Whether it was disturbed.
-    pub(super) fn calm(&mut self, way: Way) -> bool {
-        self.disturbed.remove(&way).is_some()
+    /// Changes what is wrong with a way. Whether that is a change.
+    pub(super) fn disturb(&mut self, way: Way, change: impl Fn(&mut Disturbance)) -> bool {
+        let disturbance = self.disturbed.entry(way).or_default();
+        let before = *disturbance;
+        change(disturbance);
+        *disturbance != before
     }
 
     /// Whether that is a change.

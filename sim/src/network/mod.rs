@@ -13,6 +13,7 @@ mod retransmission;
 mod socket;
 
 pub(crate) use fabric::{Fabric, PLACES_MAX, Place};
+pub(crate) use link::Disturbance;
 pub use link::LinkSettings;
 pub(crate) use socket::{Port, Sockets};
 pub use socket::{TcpListener, TcpStream};

@@ -298,3 +298,22 @@ fn each_fault_of_a_disk_does_what_it_says() {
         "eight acknowledged records before the cut are safe with a disk that lies"
     );
 }
+
+#[test]
+fn a_fault_lasts_as_long_as_it_says_whatever_other_one_ends_before() {
+    let answers = |first: Value, second: Value| {
+        let both = json!([
+            {"when": {"event": "network.connect", "nth": 10}, "do": first},
+            {"when": {"event": "network.connect", "nth": 12}, "do": second},
+        ]);
+        let run = World::new(7).faults(FaultPlan::from_json(&both.to_string()).unwrap()).run(ask_the_time);
+        assert_eq!(run.faults.len(), 2, "{both}");
+        run.outcome.unwrap().iter().flatten().count()
+    };
+    let partition = |after_s: f64| json!({"fault": "network.partition", "heal_after_s": after_s});
+    assert_eq!(answers(partition(19.5), partition(4.5)), 40);
+    assert_eq!(answers(partition(4.5), partition(19.5)), 38);
+    let latency = json!({"fault": "network.latency", "latency_s": 0.4, "heal_after_s": 19.5});
+    let loss = json!({"fault": "network.loss", "loss": 0.0, "heal_after_s": 4.5});
+    assert_eq!(answers(latency, loss), 40, "the end of the one is not that of the other");
+}
