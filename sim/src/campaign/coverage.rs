@@ -5,7 +5,7 @@ use std::fmt;
 
 use windtunnel_core::event::Event;
 
-use crate::fault::{EventPattern, Fault, FaultKind};
+use crate::fault::{EventPattern, Fault, FaultKind, Occurrences};
 
 /// Why a fault that was tried at an event did not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,18 +56,11 @@ impl fmt::Display for Coverage {
 
 /// Every fault of these kinds that can come in a run, each at every event where it can: in the order of the events.
 pub(super) fn points(trace: &[Event], kinds: impl Iterator<Item = FaultKind> + Clone) -> Vec<(&'static str, Fault)> {
-    let mut seen: BTreeMap<(&str, Option<&str>), u64> = BTreeMap::new();
+    let mut seen = Occurrences::default();
     let mut points = Vec::new();
     for event in trace {
         let name = event.kind.name();
-        let anywhere = seen.entry((name, None)).or_default();
-        *anywhere += 1;
-        let mut when = EventPattern::named(name).nth(*anywhere);
-        if let Some(host) = &event.host {
-            let there = seen.entry((name, Some(&**host))).or_default();
-            *there += 1;
-            when = EventPattern::named(name).on_host(&**host).nth(*there);
-        }
+        let when = EventPattern::of(event, seen.count(event));
         let here = kinds.clone().filter(|kind| kind.can_come_at(event));
         points.extend(here.map(|kind| (name, Fault::new(when.clone(), kind.typical()))));
     }

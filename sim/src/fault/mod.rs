@@ -22,6 +22,7 @@ pub use journal::FaultyJournal;
 pub use kind::FaultKind;
 pub use model::FaultyModel;
 pub use pattern::EventPattern;
+pub(crate) use pattern::Occurrences;
 pub use plan::{Fault, FaultPlan, FaultPlanError};
 pub use point::Faults;
 pub use random::RandomFaults;

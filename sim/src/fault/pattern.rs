@@ -1,5 +1,8 @@
 //! Which event of a run.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use windtunnel_core::event::Event;
 
@@ -27,6 +30,27 @@ pub struct EventPattern {
     nth: u64,
 }
 
+/// How often each kind of event has come, on each host and on any.
+#[derive(Debug, Default)]
+pub(crate) struct Occurrences {
+    seen: BTreeMap<(&'static str, Option<Arc<str>>), u64>,
+}
+
+impl Occurrences {
+    /// The event's place among those that [`EventPattern::of`] it would match.
+    pub(crate) fn count(&mut self, event: &Event) -> u64 {
+        let anywhere = self.seen.entry((event.kind.name(), None)).or_default();
+        *anywhere += 1;
+        let nth = *anywhere;
+        if event.host.is_none() {
+            return nth;
+        }
+        let there = self.seen.entry((event.kind.name(), event.host.clone())).or_default();
+        *there += 1;
+        *there
+    }
+}
+
 fn first() -> u64 {
     1
 }
@@ -45,6 +69,12 @@ impl EventPattern {
     /// The first event of this name, such as `operation.executed`.
     pub fn named(name: impl Into<String>) -> Self {
         Self { event: Some(name.into()), ..Self::any() }
+    }
+
+    /// The `nth` event of the name and the host of this one.
+    pub(crate) fn of(event: &Event, nth: u64) -> Self {
+        let host = event.host.as_ref().map(ToString::to_string);
+        Self { host, ..Self::named(event.kind.name()) }.nth(nth)
     }
 
     /// Only events of this host.

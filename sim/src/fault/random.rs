@@ -1,14 +1,13 @@
 //! Faults that are drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng as _;
 use windtunnel_core::env::unit_from_bits;
 use windtunnel_core::event::Event;
 
-use super::{EventPattern, Fault, FaultKind};
+use super::{EventPattern, Fault, FaultKind, Occurrences};
 
 /// Faults that come at random: at each event where one can, with the rate of its kind.
 ///
@@ -85,8 +84,8 @@ pub(super) struct Drawing {
     rates: Vec<(FaultKind, f64)>,
     left: u32,
     generator: ChaCha8Rng,
-    /// How often each kind of event has come, on each host and on any, so that what was drawn can be planned.
-    seen: BTreeMap<(&'static str, Option<Arc<str>>), u64>,
+    /// So that what was drawn can be planned.
+    seen: Occurrences,
 }
 
 /// The rates that a swarm draws from.
@@ -106,7 +105,7 @@ impl Drawing {
             let rate = SWARM_RATES[(generator.next_u64() % SWARM_RATES.len() as u64) as usize];
             rates.iter_mut().for_each(|(_, of_kind)| *of_kind = of_kind.min(1.0) * rate / 0.02);
         }
-        Self { rates, left: faults.faults_max, generator, seen: BTreeMap::new() }
+        Self { rates, left: faults.faults_max, generator, seen: Occurrences::default() }
     }
 
     /// The fault that comes at this event, if one does, as it would be planned.
@@ -114,7 +113,7 @@ impl Drawing {
         if self.left == 0 {
             return None;
         }
-        let nth = self.count(event);
+        let nth = self.seen.count(event);
         // Any of them may come first.
         let count = self.rates.len();
         let start = if count > 1 { (self.generator.next_u64() % count as u64) as usize } else { 0 };
@@ -122,27 +121,10 @@ impl Drawing {
             let (kind, rate) = self.rates[(start + place) % count];
             if kind.can_come_at(event) && unit_from_bits(self.generator.next_u64()) < rate {
                 self.left -= 1;
-                let when = EventPattern::named(event.kind.name()).nth(nth);
-                let when = match &event.host {
-                    Some(host) => when.on_host(&**host),
-                    None => when,
-                };
+                let when = EventPattern::of(event, nth);
                 return Some(Fault::new(when, kind.action(unit_from_bits(self.generator.next_u64()))));
             }
         }
         None
-    }
-
-    /// The event's place among those that its pattern would match.
-    fn count(&mut self, event: &Event) -> u64 {
-        let anywhere = self.seen.entry((event.kind.name(), None)).or_default();
-        *anywhere += 1;
-        let nth = *anywhere;
-        if event.host.is_none() {
-            return nth;
-        }
-        let there = self.seen.entry((event.kind.name(), event.host.clone())).or_default();
-        *there += 1;
-        *there
     }
 }
