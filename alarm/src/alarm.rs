@@ -7,14 +7,19 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::{Ambient, Leak, Leaks, Place};
 
+/// The number of the next alarm that is armed.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 thread_local! {
     /// Never dropped, so that a call at any time of a thread's life may ask.
-    static ROLE: Cell<Role> = const { Cell::new(Role::Outside) };
-    static STATE: RefCell<Option<State>> = const { RefCell::new(None) };
+    static RUNNING: Cell<Running> = const { Cell::new(Running { role: Role::Outside, alarm: 0 }) };
+    /// The alarms that are armed on this thread, the innermost last: it is the one that is asked.
+    static STATES: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Who runs on this thread now.
@@ -27,6 +32,13 @@ enum Role {
     /// The world, while it makes what guests will use.
     Preparation,
     Guest,
+}
+
+/// Who runs on this thread now, and for which alarm that was said.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    role: Role,
+    alarm: u64,
 }
 
 /// What a world has instead of what the process has around it.
@@ -51,6 +63,11 @@ pub enum Policy {
 }
 
 struct State {
+    number: u64,
+    /// Who ran when it was armed.
+    before: Running,
+    /// A process that is forked has nobody to tell, and the locks of threads that it does not have.
+    process: u32,
     policy: Policy,
     simulated: Box<dyn Simulated>,
     is_guest: fn() -> bool,
@@ -60,6 +77,7 @@ struct State {
 /// An alarm that is armed on this thread. Disarmed when dropped.
 #[must_use = "dropped, it is disarmed"]
 pub struct Alarm {
+    number: u64,
     /// It belongs to its thread.
     _thread: PhantomData<*const ()>,
 }
@@ -68,32 +86,47 @@ pub struct Alarm {
 #[must_use = "dropped, it is over"]
 #[derive(Debug)]
 pub struct Scope {
-    before: Role,
+    before: Running,
     _thread: PhantomData<*const ()>,
 }
 
 impl Alarm {
-    /// Arms an alarm on this thread, which has one at a time. Outside of the scopes of [`guest`], whoever
-    /// runs is a guest if `is_guest` says so; it must not wait, or reach past the world itself.
+    /// Arms an alarm on this thread. One that is armed there already is asked again when this one is disarmed. Outside of the
+    /// scopes of [`guest`], whoever runs is a guest if `is_guest` says so; it must not wait, or reach past the world itself.
     pub fn arm(policy: Policy, simulated: impl Simulated + 'static, is_guest: fn() -> bool) -> Self {
-        let state = State { policy, simulated: Box::new(simulated), is_guest, leaks: None };
-        STATE.set(Some(state));
-        ROLE.set(Role::World);
-        Self { _thread: PhantomData }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let before = RUNNING.replace(Running { role: Role::World, alarm: number });
+        let process = std::process::id();
+        let state = State { number, before, process, policy, simulated: Box::new(simulated), is_guest, leaks: None };
+        STATES.with_borrow_mut(|states| states.push(state));
+        Self { number, _thread: PhantomData }
     }
 
     /// Disarms it, and gives what was noted.
     pub fn disarm(self) -> Option<Leaks> {
-        ROLE.set(Role::Outside);
-        STATE.take().and_then(|state| state.leaks)
+        take(self.number).and_then(|state| state.leaks)
     }
 }
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        ROLE.set(Role::Outside);
-        drop(STATE.take());
+        drop(take(self.number));
     }
+}
+
+/// Takes an alarm away, in whatever order. Whoever ran when it was armed runs again.
+fn take(number: u64) -> Option<State> {
+    let taken = STATES.try_with(|states| {
+        let mut states = states.try_borrow_mut().ok()?;
+        let place = states.iter().position(|state| state.number == number)?;
+        let state = states.remove(place);
+        match states.get_mut(place) {
+            Some(inner) => inner.before = state.before,
+            None => RUNNING.set(state.before),
+        }
+        Some(state)
+    });
+    taken.ok().flatten()
 }
 
 /// A guest runs on this thread from now on. Nothing, where no alarm is armed.
@@ -108,9 +141,9 @@ pub fn preparation() -> Scope {
 
 impl Scope {
     fn enter(role: Role) -> Self {
-        let before = ROLE.get();
-        if before != Role::Outside {
-            ROLE.set(role);
+        let before = RUNNING.get();
+        if before.role != Role::Outside {
+            RUNNING.set(Running { role, ..before });
         }
         Self { before, _thread: PhantomData }
     }
@@ -119,10 +152,15 @@ impl Scope {
 impl Drop for Scope {
     fn drop(&mut self) {
         // The alarm may have been disarmed meanwhile.
-        if ROLE.get() != Role::Outside || self.before == Role::Outside {
-            ROLE.set(self.before);
+        if RUNNING.get().alarm == self.before.alarm {
+            RUNNING.set(self.before);
         }
     }
+}
+
+/// Whether an alarm is armed on this thread.
+pub(crate) fn is_armed() -> bool {
+    RUNNING.get().role != Role::Outside
 }
 
 /// What the wall clock shows to whoever asks; `None` if it is to be the real one.
@@ -164,13 +202,13 @@ fn ask<T>(ambient: Ambient, call: &'static str, serve: impl FnOnce(&mut dyn Simu
 
 /// Finds out who runs. What is called in here goes to the real thing: the state is taken.
 fn with_state<T>(answer: impl FnOnce(Role, &mut State) -> Option<T>) -> Option<T> {
-    let role = ROLE.get();
+    let role = RUNNING.get().role;
     if role == Role::Outside {
         return None;
     }
-    let answered = STATE.try_with(|state| {
-        let mut state = state.try_borrow_mut().ok()?;
-        let state = state.as_mut()?;
+    let answered = STATES.try_with(|states| {
+        let mut states = states.try_borrow_mut().ok()?;
+        let state = states.last_mut()?;
         let is_guest = role == Role::Guest || role == Role::World && (state.is_guest)();
         answer(if is_guest { Role::Guest } else { role }, state)
     });
@@ -179,6 +217,9 @@ fn with_state<T>(answer: impl FnOnce(Role, &mut State) -> Option<T>) -> Option<T
 
 impl State {
     fn note(&mut self, ambient: Ambient, call: &'static str) {
+        if std::process::id() != self.process {
+            return;
+        }
         let Some(place) = Place::of_guest() else { return };
         let first = Leak { ambient, call, place };
         self.leaks.get_or_insert(Leaks { first, count: 0 }).count += 1;

@@ -2,13 +2,19 @@
 //! a thread.
 //!
 //! It is an alarm and no seam. On Linux it stands in for `clock_gettime`, `gettimeofday`, `time`, `getrandom`,
-//! `getentropy`, `syscall` and `pthread_create` of the C library in the program that it is linked into. A call goes on to
-//! the real one unnoticed, unless it comes from a guest on a thread on which an [`Alarm`] is armed. Then it is noted with its
-//! place, or answered from what the world simulates.
+//! `getentropy`, `pthread_create`, and of `open`, `openat` and `syscall` for what comes to the same, in the program that it is
+//! linked into. A call goes on to the real one unnoticed, unless it comes from a guest on a thread on which an [`Alarm`] is
+//! armed. Then it is noted with its place, or answered from what the world simulates. `/dev/urandom` and `/dev/random` are
+//! noted when they are opened, and never simulated.
 //!
-//! What does not go through these functions is not seen: a read of `/dev/urandom`, the instruction `rdtsc`, a system call
-//! of its own (as `rustix` makes them), or what another thread does for the guest. On systems other than Linux with glibc
-//! on x86-64 or ARM64 this crate compiles and notices nothing ([`IS_SUPPORTED`]).
+//! What does not go through these functions is not seen:
+//! - a system call of its own, as `rustix` makes them, and the instructions `rdtsc` and `rdrand`;
+//! - what the C library does inside, without its own public functions: `fopen` of a device, `arc4random`, `timespec_get`;
+//! - another path to a device, such as a link to it, and a device that was open before;
+//! - where memory is: an order that follows addresses, as that of maps with `foldhash`, differs from process to process;
+//! - what another thread does for the guest, and what a process does that the guest forks.
+//!
+//! On systems other than Linux with glibc on x86-64 or ARM64 this crate compiles and notices nothing ([`IS_SUPPORTED`]).
 //!
 //! ```
 //! use std::time::{Duration, Instant, SystemTime};
@@ -41,6 +47,7 @@ mod alarm;
 mod leak;
 #[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod overrides;
+mod path;
 mod place;
 #[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod real;

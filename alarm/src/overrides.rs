@@ -2,11 +2,11 @@
 //!
 //! These are called at any time on any thread, also before `main` and while a thread ends. They neither panic nor wait.
 
-use std::ffi::{c_int, c_long, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::slice;
 use std::time::{Duration, SystemTime};
 
-use libc::{clockid_t, pthread_attr_t, pthread_t, size_t, ssize_t, suseconds_t, time_t, timespec, timeval};
+use libc::{clockid_t, mode_t, pthread_attr_t, pthread_t, size_t, ssize_t, suseconds_t, time_t, timespec, timeval};
 
 use crate::Ambient;
 use crate::alarm;
@@ -89,6 +89,38 @@ unsafe extern "C" fn pthread_create(
     unsafe { real::PTHREAD_CREATE.get()(thread, attributes, start, argument) }
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    // SAFETY: the caller gives a path.
+    unsafe { opened(path, "open") };
+    // SAFETY: the caller's own call, handed on.
+    unsafe { real::OPEN.get()(path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    // SAFETY: the caller gives a path.
+    unsafe { opened(path, "open") };
+    // SAFETY: the caller's own call, handed on.
+    unsafe { real::OPEN64.get()(path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    // SAFETY: the caller gives a path.
+    unsafe { opened(path, "openat") };
+    // SAFETY: the caller's own call, handed on.
+    unsafe { real::OPENAT.get()(folder, path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    // SAFETY: the caller gives a path.
+    unsafe { opened(path, "openat") };
+    // SAFETY: the caller's own call, handed on.
+    unsafe { real::OPENAT64.get()(folder, path, flags, mode) }
+}
+
 /// The C library's takes as many arguments as a call has. On x86-64 and ARM64 they come where six of a fixed number would,
 /// and those that the caller did not give are handed on as whatever stands there, as the C library does itself.
 #[unsafe(no_mangle)]
@@ -116,6 +148,24 @@ unsafe extern "C" fn syscall(
     }
     // SAFETY: the caller's own call, handed on.
     unsafe { real::SYSCALL.get()(number, first, second, third, fourth, fifth, sixth) }
+}
+
+/// Somebody opens a file. The devices of entropy are none that could be served: what is read from them is the system's.
+///
+/// The functions of the C library take a mode only where a file may be made. On x86-64 and ARM64 it comes where that of a
+/// fixed number of arguments would, and one that the caller did not give is handed on as whatever stands there, unread.
+///
+/// # Safety
+/// `path` is null or a C string.
+unsafe fn opened(path: *const c_char, call: &'static str) {
+    // Most calls are nobody's who is watched: they cost no more than this.
+    if path.is_null() || !alarm::is_armed() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    if [c"/dev/urandom", c"/dev/random"].contains(&unsafe { CStr::from_ptr(path) }) {
+        alarm::unserved(Ambient::Entropy, call);
+    }
 }
 
 /// What a clock shows, if that is simulated.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use crate::path::path;
 use crate::stack::{self, Frame};
 
 /// The places of stacks that were seen, by where their functions go on: to find one out takes milliseconds.
@@ -37,7 +38,7 @@ const UNTOLD: [&str; 6] = ["alloc", "core", "getrandom", "rand_core", "std", "wi
 /// `Date` header, whether or not it sends one: a guest that reads that header learns the real date.
 const HARMLESS: [&str; 6] = [
     "hyper::common::date::",
-    "tracing_core::event::Event::dispatch",
+    "tracing_core::event::",
     "tracing_core::dispatcher::",
     "tracing_subscriber::",
     "parking_lot_core::",
@@ -45,7 +46,7 @@ const HARMLESS: [&str; 6] = [
 ];
 
 /// The parts of paths under which the sources of libraries are.
-const LIBRARY_FOLDERS: [&str; 3] = ["/rustc/", "/registry/src/", "/git/checkouts/"];
+const LIBRARY_FOLDERS: [&str; 4] = ["/rustc/", "/rust/deps/", "/registry/src/", "/git/checkouts/"];
 
 /// A guest's function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,29 +80,31 @@ impl Place {
 
 /// The innermost function of a guest on a stack. `None` if the call is harmless.
 fn among(frames: &[Frame]) -> Option<Place> {
-    if frames.iter().any(|frame| HARMLESS.iter().any(|name| frame.name.trim_start_matches('<').starts_with(name))) {
+    let paths: Vec<_> = frames.iter().filter_map(|frame| Some((path(frame)?, frame))).collect();
+    if paths.iter().any(|(path, _)| HARMLESS.iter().any(|name| path.trim_start_matches('<').starts_with(name))) {
         return None;
     }
     let mut through = None;
-    for frame in frames.iter().filter(|frame| !frame.name.is_empty()) {
-        let origin = origin(&frame.name);
-        // A function of C has no path.
-        if UNTOLD.contains(&origin) || !frame.name.contains("::") {
+    for (path, frame) in &paths {
+        let origin = origin(path);
+        if UNTOLD.contains(&origin) {
             continue;
         }
         if LIBRARIES.contains(&origin) || frame.file.as_ref().is_some_and(|file| is_of_library(file)) {
-            through = through.or(Some(frame));
+            through = through.or(Some((path, *frame)));
             continue;
         }
-        return Some(place(frame, through));
+        return Some(place(path, frame, through.map(|(path, _)| &**path)));
     }
-    let unknown = Frame { name: "a function without a name".to_owned(), ..Frame::default() };
-    Some(place(through.unwrap_or(&unknown), None))
+    Some(match through {
+        Some((path, frame)) => place(path, frame, None),
+        None => place("a function without a name", &Frame::default(), None),
+    })
 }
 
-fn place(frame: &Frame, through: Option<&Frame>) -> Place {
-    let through = through.map(|frame| function(&frame.name).to_owned());
-    Place { function: function(&frame.name).to_owned(), file: frame.file.clone(), line: frame.line, through }
+fn place(path: &str, frame: &Frame, through: Option<&str>) -> Place {
+    let through = through.map(|path| function(path).to_owned());
+    Place { function: function(path).to_owned(), file: frame.file.clone(), line: frame.line, through }
 }
 
 /// The crate that a path begins with, as in `<app::Agent as app::Step>::go`.
@@ -170,6 +173,26 @@ mod tests {
     }
 
     #[test]
+    fn where_names_have_no_paths_the_files_say_whose_they_are() {
+        let std = "now @ /rustc/59807616/library/std/src/time.rs";
+        let getrandom = "fill @ /home/me/.cargo/registry/src/index/getrandom-0.3.4/src/lib.rs";
+        let rand = "random<u64> @ /home/me/.cargo/registry/src/index/rand-0.9.2/src/lib.rs";
+        let own = concat!("note @ ", env!("CARGO_MANIFEST_DIR"), "/src/alarm.rs");
+        let poll = "windtunnel_sim::world::drive::go";
+        check(&[own, "clock_gettime", std, "ask<u8> @ src/app.rs", poll], Some("in `ask` at src/app.rs:7"));
+        check(
+            &[own, "getrandom", getrandom, rand, "{async_block#0} @ src/app.rs", poll],
+            Some("in `{async_block#0}` at src/app.rs:7, through `rand::random`"),
+        );
+        let date = "update @ /home/me/.cargo/registry/src/index/hyper-1.7.0/src/common/date.rs";
+        check(&[own, std, date, "ask @ src/app.rs"], None);
+        let dispatch = "dispatch @ /home/me/.cargo/registry/src/index/tracing-core-0.1.34/src/event.rs";
+        check(&[own, std, dispatch, "ask @ src/app.rs"], None);
+        let git = "id @ /home/me/.cargo/git/checkouts/snowflake-1/2/core/src/lib.rs";
+        check(&[own, std, git, "ask @ src/app.rs"], Some("in `ask` at src/app.rs:7, through `id`"));
+    }
+
+    #[test]
     fn without_a_guests_function_the_librarys_is_told() {
         check(
             &["getrandom", "getrandom::fill", "hyper::clock::now", "std::thread::run"],
@@ -182,6 +205,7 @@ mod tests {
     fn what_nothing_follows_from_is_no_leak() {
         check(&["clock_gettime", "tracing_subscriber::fmt::time", "app::ask"], None);
         check(&["<tracing_core::dispatcher::Dispatch>::event", "app::ask"], None);
+        check(&["<tracing_core::event::Event>::dispatch", "app::ask"], None);
         check(&["getrandom", "ahash::seeds", "jsonschema::compile", "app::ask"], None);
         check(&["getrandom", "ahash::seeds", "app::ask"], Some("in `ahash::seeds`"));
     }

@@ -1,6 +1,6 @@
 //! The functions of the C library that are stood in for.
 
-use std::ffi::{CStr, c_int, c_long, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -15,6 +15,8 @@ pub(crate) type Getentropy = unsafe extern "C" fn(*mut c_void, size_t) -> c_int;
 pub(crate) type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 pub(crate) type PthreadCreate =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
+pub(crate) type Open = unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int;
+pub(crate) type Openat = unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int;
 pub(crate) type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 pub(crate) static CLOCK_GETTIME: Real<ClockGettime> = Real::new(c"clock_gettime");
@@ -23,6 +25,10 @@ pub(crate) static TIME: Real<Time> = Real::new(c"time");
 pub(crate) static GETRANDOM: Real<Getrandom> = Real::new(c"getrandom");
 pub(crate) static GETENTROPY: Real<Getentropy> = Real::new(c"getentropy");
 pub(crate) static PTHREAD_CREATE: Real<PthreadCreate> = Real::new(c"pthread_create");
+pub(crate) static OPEN: Real<Open> = Real::new(c"open");
+pub(crate) static OPEN64: Real<Open> = Real::new(c"open64");
+pub(crate) static OPENAT: Real<Openat> = Real::new(c"openat");
+pub(crate) static OPENAT64: Real<Openat> = Real::new(c"openat64");
 pub(crate) static SYSCALL: Real<Syscall> = Real::new(c"syscall");
 
 /// A function of the C library, looked up at its first call.

@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_standard_librarys_backtraces_are_understood() {
-        let name = "windtunnel_alarm::stack::tests::the_standard_librarys_backtraces_are_understood";
-        assert!(frames().iter().any(|frame| frame.name == name), "{:?}", frames());
+        // The whole path, or the name alone where tables of lines are the only debug information.
+        let name = "the_standard_librarys_backtraces_are_understood";
+        assert!(frames().iter().any(|frame| frame.name.ends_with(name)), "{:?}", frames());
     }
 }

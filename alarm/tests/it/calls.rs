@@ -1,11 +1,12 @@
 //! Each function that is stood in for: real outside, noted or served inside.
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
+use std::os::unix::fs::PermissionsExt;
 use std::ptr;
 use std::time::{Duration, SystemTime};
 
 use libc::{timespec, timeval};
-use windtunnel_alarm::{Alarm, Ambient, Leaks, Policy, Simulated};
+use windtunnel_alarm::{Alarm, Ambient, Leaks, Place, Policy, Simulated};
 
 /// Later than any real uptime, earlier than any real date.
 const SECONDS: i64 = 1_000_000_000;
@@ -80,6 +81,11 @@ fn entropy_by_number() -> bool {
     drawn(|bytes, length| unsafe { libc::syscall(libc::SYS_getrandom, bytes, length, 0) })
 }
 
+/// By the path of the function, or where that has none by its file.
+fn is_here(place: &Place) -> bool {
+    place.function.contains("calls::") || place.file.as_ref().is_some_and(|file| file.ends_with("calls.rs"))
+}
+
 fn as_guest(policy: Policy, call: fn() -> bool) -> (bool, Option<Leaks>) {
     let alarm = Alarm::arm(policy, Fixed, || false);
     let was_simulated = {
@@ -98,7 +104,7 @@ fn each_call_is_noted_or_served() {
         let (was_simulated, leaks) = as_guest(Policy::Note, call);
         let leaks = leaks.unwrap();
         assert_eq!((leaks.first.call, leaks.first.ambient, leaks.count), (name, ambient, 1));
-        assert!(!was_simulated && leaks.first.place.function.contains("calls::"), "{leaks:?}");
+        assert!(!was_simulated && is_here(&leaks.first.place), "{leaks:?}");
         assert_eq!(as_guest(Policy::Serve, call), (true, None), "{name}");
         assert!(!call(), "{name} is real again");
     }
@@ -111,6 +117,57 @@ fn a_clock_that_no_world_has_is_noted_and_real() {
         let leaks = leaks.unwrap();
         assert_eq!((was_simulated, leaks.first.ambient, leaks.count), (false, Ambient::OtherClock, 1));
     }
+}
+
+fn opens(open: impl FnOnce() -> i32) -> bool {
+    let opened = open();
+    assert!(opened >= 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the file was opened here.
+    assert_eq!(unsafe { libc::close(opened) }, 0);
+    false
+}
+
+type Open = (&'static str, fn() -> bool);
+
+const OPENS: [Open; 5] = [
+    // SAFETY: this is a C string.
+    ("open", || opens(|| unsafe { libc::open(c"/dev/urandom".as_ptr(), libc::O_RDONLY) })),
+    // SAFETY: this is a C string.
+    ("open", || opens(|| unsafe { libc::open64(c"/dev/random".as_ptr(), libc::O_RDONLY) })),
+    // SAFETY: this is a C string.
+    ("openat", || opens(|| unsafe { libc::openat(libc::AT_FDCWD, c"/dev/random".as_ptr(), libc::O_RDONLY) })),
+    // SAFETY: this is a C string.
+    ("openat", || opens(|| unsafe { libc::openat64(libc::AT_FDCWD, c"/dev/urandom".as_ptr(), libc::O_RDONLY) })),
+    ("open", || std::fs::File::open("/dev/urandom").is_err()),
+];
+
+#[test]
+fn a_device_of_entropy_is_noted_and_real() {
+    for (name, open) in OPENS {
+        for policy in [Policy::Note, Policy::Serve] {
+            let (_, leaks) = as_guest(policy, open);
+            let leaks = leaks.unwrap();
+            assert_eq!((leaks.first.call, leaks.first.ambient, leaks.count), (name, Ambient::Entropy, 1));
+            assert!(is_here(&leaks.first.place), "{leaks:?}");
+        }
+    }
+}
+
+#[test]
+fn other_files_are_opened_as_ever_with_their_modes() {
+    let path = std::env::temp_dir().join(format!("windtunnel-alarm-{}", std::process::id()));
+    let name = CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: this is a C string.
+    let (_, leaks) = as_guest(Policy::Note, || opens(|| unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) }));
+    assert_eq!(leaks, None);
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY;
+    // SAFETY: this is a C string, and a mode is given.
+    opens(|| unsafe { libc::open(name.as_ptr(), flags, 0o440) });
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::open64(name.as_ptr(), flags, 0o440) }, -1);
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(mode & 0o777, 0o440);
 }
 
 #[test]

@@ -67,6 +67,7 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
     }
 
     /// Whether there is a journal.
+    #[cfg(feature = "sqlite")]
     fn has_journal(&self) -> bool {
         false
     }

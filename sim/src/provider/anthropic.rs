@@ -1,12 +1,17 @@
 //! How Anthropic refuses.
+//!
+//! Texts and members are those of responses that public repositories have recorded; headers, and that a spending limit has
+//! no `retry-after`, are those of its guide to rate limits. No response with a limit on requests a day is known: its text
+//! follows the others.
 
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
 use super::dialect::Refusal;
+use super::duration::whole_seconds;
 use super::limiter::{Limit, Refused, Standing};
-use super::timestamp::{rfc3339, whole_seconds};
+use super::timestamp::rfc3339;
 
 pub(super) fn refusal(refused: &Refused, model: &str, now_wall: SystemTime) -> Refusal {
     let capacity = refused.standing.capacity;
@@ -42,9 +47,12 @@ fn limited(refused: &Refused, message: &str, now_wall: SystemTime) -> Refusal {
     Refusal::new(429, hint.into_iter().chain([should_retry]).chain(standings), body)
 }
 
-/// The account has reached what it may spend in a month. There is no `retry-after`.
+/// The account has reached what its tier may spend in a month. There is no `retry-after`, and the text says when the next
+/// month begins, which is not told here: the limit of this world never comes back.
 fn without_quota() -> Refusal {
-    let mut body = error("rate_limit_error", "You have reached your specified API usage limits.");
+    let message = "You have reached your API usage limits: your organization has crossed its monthly API usage threshold, \
+                   set based on your organization's API tier.";
+    let mut body = error("rate_limit_error", message);
     body["error"]["details"] = json!({"error_code": "enforced_spend_limit_reached"});
     Refusal::new(429, [], body)
 }

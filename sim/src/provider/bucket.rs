@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
 /// How a bucket fills up. In any span of time it gives at most its capacity, and what the refills in it add: those at the
 /// multiples of `per`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +76,7 @@ impl Bucket {
         self.level
     }
 
-    /// How long until there is so much: nothing, if there is; none, if that never comes.
+    /// How long until there is so much: nothing, if there is; none, if that never comes, or later than time goes.
     pub fn wait(&mut self, amount: u64, now: Duration) -> Option<Duration> {
         let missing = amount.saturating_sub(self.level(now));
         if missing == 0 {
@@ -85,7 +87,8 @@ impl Bucket {
         }
         let refills = self.refills.saturating_add(u128::from(missing.div_ceil(self.rate.refill)));
         let wait_ns = refills.saturating_mul(self.rate.per_ns()).saturating_sub(now.as_nanos());
-        Some(Duration::from_nanos(u64::try_from(wait_ns).unwrap_or(u64::MAX)))
+        let seconds = u64::try_from(wait_ns / NANOS_PER_SECOND).ok()?;
+        Some(Duration::new(seconds, u32::try_from(wait_ns % NANOS_PER_SECOND).unwrap_or_default()))
     }
 
     /// Takes so much, if there is; else nothing.
@@ -128,5 +131,30 @@ mod tests {
         assert_eq!(Bucket::new(Rate::per_minute(0)).wait(1, ms(0)), None);
         let odd = Rate { capacity: u64::MAX, refill: u64::MAX, per: Duration::ZERO };
         assert!(Bucket::new(odd).take(u64::MAX, Duration::MAX));
+    }
+
+    #[test]
+    fn no_wait_is_cut_short() {
+        let thousand_years = Duration::from_secs(1000 * 365 * 86_400);
+        let mut slow = Bucket::new(Rate { capacity: 2, refill: 1, per: thousand_years });
+        assert!(slow.take(2, ms(0)));
+        assert_eq!(slow.wait(2, ms(1)), Some(2 * thousand_years - ms(1)));
+        let mut slowest = Bucket::new(Rate { capacity: 2, refill: 1, per: Duration::MAX });
+        assert!(slowest.take(2, ms(0)));
+        assert_eq!((slowest.wait(1, ms(0)), slowest.wait(2, ms(0))), (Some(Duration::MAX), None));
+    }
+
+    #[test]
+    fn what_holds_nothing_gives_nothing_and_costs_nothing() {
+        let mut empty = Bucket::new(Rate { capacity: 0, refill: u64::MAX, per: ms(1) });
+        assert!(empty.take(0, ms(0)) && !empty.take(1, Duration::MAX));
+        assert_eq!((empty.wait(0, ms(5)), empty.wait(1, ms(5))), (Some(ms(0)), None));
+    }
+
+    #[test]
+    fn time_that_runs_backwards_gives_nothing() {
+        let mut bucket = Bucket::new(Rate::per_minute(60));
+        assert!(bucket.take(60, ms(5_000)) && !bucket.take(1, ms(4_000)));
+        assert!(!bucket.take(1, ms(5_999)) && bucket.take(1, ms(6_000)) && !bucket.take(1, ms(6_000)));
     }
 }

@@ -12,6 +12,7 @@ use super::{anthropic, gemini, openai};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// 429 with `retry-after`, `x-ratelimit-*` such as `6m0s` and "Please try again in 20s."; `insufficient_quota`; 503.
+    /// Requests that are refused count as requests.
     OpenAi,
     /// 429 `rate_limit_error` with `retry-after` and `anthropic-ratelimit-*`, in times of RFC 3339; 529 `overloaded_error`.
     Anthropic,
@@ -49,6 +50,12 @@ impl Dialect {
             Self::Anthropic => anthropic::refusal(refused, model, now_wall),
             Self::Gemini => gemini::refusal(refused, model),
         }
+    }
+
+    /// Whether requests that are refused count as requests too. OpenAI's guide to rate limits says that unsuccessful ones do;
+    /// the others' guides say nothing of it.
+    pub fn counts_refused(self) -> bool {
+        self == Self::OpenAi
     }
 
     /// There is no capacity, whoever asks. No provider says for how long.

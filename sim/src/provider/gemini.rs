@@ -1,24 +1,30 @@
 //! How Gemini refuses.
-
-use std::time::Duration;
+//!
+//! Texts, members, metrics and their identifiers are those of responses to paid accounts that public repositories have
+//! recorded: the text says to the nanosecond how long to wait, and `RetryInfo` in whole seconds that are shorter. Gemini
+//! documents no limit on written tokens: its names follow those of read ones.
 
 use serde_json::{Value, json};
 
 use super::dialect::Refusal;
+use super::duration::go_duration;
 use super::limiter::{Limit, Refused};
 
 pub(super) fn refusal(refused: &Refused, model: &str) -> Refusal {
     let (metric, id) = match refused.standing.limit {
-        Limit::Requests => ("requests", "GenerateRequestsPerMinutePerProjectPerModel"),
-        Limit::InputTokens => ("input_token_count", "GenerateContentInputTokensPerModelPerMinute"),
-        Limit::OutputTokens => ("output_token_count", "GenerateContentOutputTokensPerModelPerMinute"),
-        Limit::RequestsADay => ("requests", "GenerateRequestsPerDayPerProjectPerModel"),
+        Limit::Requests => ("generate_requests_per_model", "GenerateRequestsPerMinutePerProjectPerModel"),
+        Limit::InputTokens => {
+            ("generate_content_paid_tier_input_token_count", "GenerateContentPaidTierInputTokensPerModelPerMinute")
+        }
+        Limit::OutputTokens => {
+            ("generate_content_paid_tier_output_token_count", "GenerateContentPaidTierOutputTokensPerModelPerMinute")
+        }
+        Limit::RequestsADay => ("generate_requests_per_model_per_day", "GenerateRequestsPerDayPerProjectPerModel"),
         Limit::AtOnce => return exhausted("Resource has been exhausted (e.g. check quota).", &[]),
         Limit::TokensPaidFor => return without_credits(),
     };
-    let (metric, capacity) =
-        (format!("generativelanguage.googleapis.com/generate_content_{metric}"), refused.standing.capacity);
-    let retry = refused.wait.map(|wait| format!("\nPlease retry in {}.", seconds(wait))).unwrap_or_default();
+    let (metric, capacity) = (format!("generativelanguage.googleapis.com/{metric}"), refused.standing.capacity);
+    let retry = refused.wait.map(|wait| format!("\nPlease retry in {}.", go_duration(wait))).unwrap_or_default();
     let message = format!(
         "You exceeded your current quota, please check your plan and billing details. For more information on this error, \
          head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: \
@@ -42,7 +48,7 @@ pub(super) fn refusal(refused: &Refused, model: &str) -> Refusal {
     });
     let info = refused
         .wait
-        .map(|wait| json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": seconds(wait)}));
+        .map(|wait| json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{}s", wait.as_secs())}));
     exhausted(&message, &[help, failure].into_iter().chain(info).collect::<Vec<_>>())
 }
 
@@ -61,14 +67,7 @@ fn without_credits() -> Refusal {
 }
 
 pub(super) fn overload() -> Refusal {
-    let message = "The model is overloaded. Please try again later.";
+    let message = "This model is currently experiencing high demand. Spikes in demand are usually temporary. Please try again \
+                   later.";
     Refusal::new(503, [], json!({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}}))
-}
-
-/// As Protocol Buffers write a duration: seconds, with as many digits as it takes.
-fn seconds(duration: Duration) -> String {
-    match duration.subsec_nanos() {
-        0 => format!("{}s", duration.as_secs()),
-        nanos => format!("{}.{}s", duration.as_secs(), format!("{nanos:09}").trim_end_matches('0')),
-    }
 }

@@ -41,7 +41,9 @@ pub struct Provider {
 impl Provider {
     /// A provider that nobody has asked yet.
     pub fn new(dialect: Dialect, limits: Limits) -> Self {
-        Self { dialect, limiter: Arc::new(Mutex::new(RateLimiter::new(limits))), overload_rate: 0.0 }
+        let limiter = RateLimiter::new(limits);
+        let limiter = if dialect.counts_refused() { limiter.counting_refused() } else { limiter };
+        Self { dialect, limiter: Arc::new(Mutex::new(limiter)), overload_rate: 0.0 }
     }
 
     /// How likely each request finds no capacity, from 0 to 1, drawn from the asker's environment. Default 0.
@@ -56,6 +58,7 @@ impl Provider {
     /// What the server is to send instead of an answer.
     pub fn admit(&self, env: &Env, model: &str, cost: Cost) -> Result<Admission, Refusal> {
         if self.overload_rate > 0.0 && env.unit("provider/overload") < self.overload_rate {
+            self.limiter.lock().refuse(env.now());
             return Err(self.dialect.overload());
         }
         match self.limiter.lock().decide(cost, env.now()) {

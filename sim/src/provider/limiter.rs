@@ -113,11 +113,11 @@ pub struct Refused {
 pub enum Decision {
     /// It is under way until [`RateLimiter::finish`].
     Admitted,
-    /// It takes nothing.
+    /// It takes nothing, but may count as a request ([`RateLimiter::counting_refused`]).
     Refused(Refused),
 }
 
-/// The limits of one account, which all of its requests share. A refused request takes nothing.
+/// The limits of one account, which all of its requests share.
 ///
 /// ```
 /// use std::time::Duration;
@@ -138,6 +138,7 @@ pub struct RateLimiter {
     buckets: Vec<(Limit, Bucket)>,
     under_way: u32,
     tokens_spent: u64,
+    counts_refused: bool,
 }
 
 impl RateLimiter {
@@ -150,12 +151,32 @@ impl RateLimiter {
             (Limit::RequestsADay, limits.requests_a_day.map(|count| Rate::in_windows(count, DAY))),
         ];
         let buckets = rates.into_iter().filter_map(|(limit, rate)| Some((limit, Bucket::new(rate?)))).collect();
-        Self { limits, buckets, under_way: 0, tokens_spent: 0 }
+        Self { limits, buckets, under_way: 0, tokens_spent: 0, counts_refused: false }
+    }
+
+    /// A refused request takes one of [`Limits::requests`], if there is one left; what comes later is for whoever asks then.
+    /// Default: it takes nothing.
+    #[must_use]
+    pub fn counting_refused(self) -> Self {
+        Self { counts_refused: true, ..self }
+    }
+
+    /// A request is refused for something else than these limits.
+    pub fn refuse(&mut self, now: Duration) {
+        if self.counts_refused
+            && let Some((_, requests)) = self.buckets.iter_mut().find(|(limit, _)| *limit == Limit::Requests)
+        {
+            let _there_was_one = requests.take(1, now);
+        }
     }
 
     /// Admits a request, which then takes what it costs, or refuses it. Time does not run backwards.
     pub fn decide(&mut self, cost: Cost, now: Duration) -> Decision {
         let tokens = cost.input_tokens.saturating_add(cost.output_tokens);
+        if self.hindrance(cost, tokens, now).is_some() {
+            self.refuse(now);
+        }
+        // Asked again: what the refusal took makes for a longer wait.
         if let Some((standing, requested, wait)) = self.hindrance(cost, tokens, now) {
             let standings = self.standings(now);
             return Decision::Refused(Refused { standing, requested, wait, standings });

@@ -6,6 +6,7 @@
 mod anthropic;
 mod bucket;
 mod dialect;
+mod duration;
 mod gemini;
 mod limited;
 mod limiter;

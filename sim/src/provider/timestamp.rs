@@ -1,19 +1,19 @@
 //! Instants as RFC 3339 writes them, in whole seconds.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-/// Such as `2025-06-02T15:15:48Z`, not before the instant. What is before 1970 is 1970.
+use super::duration::whole_seconds;
+
+/// The last second that four digits of a year can write.
+const SECONDS_MAX: u64 = 253_402_300_799;
+
+/// Such as `2025-06-02T15:15:48Z`, not before the instant. What is before 1970 is 1970, and nothing is after the year 9999.
 pub(super) fn rfc3339(instant: SystemTime) -> String {
     let since_epoch = instant.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let seconds = since_epoch.as_secs() + u64::from(since_epoch.subsec_nanos() > 0);
+    let seconds = whole_seconds(since_epoch).min(SECONDS_MAX);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
-}
-
-/// Whole seconds that are not shorter.
-pub(super) fn whole_seconds(duration: Duration) -> u64 {
-    duration.as_secs().saturating_add(u64::from(duration.subsec_nanos() > 0))
 }
 
 /// The day so many days after 1970-01-01. In eras of 400 years, each of whose years begins in March.
@@ -30,6 +30,8 @@ fn civil(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -40,5 +42,6 @@ mod tests {
         assert_eq!(written(1_748_877_348_000), "2025-06-02T15:15:48Z");
         assert_eq!(written(4_107_542_399_000), "2100-02-28T23:59:59Z");
         assert_eq!(written(4_107_542_400_000), "2100-03-01T00:00:00Z");
+        assert_eq!(written(u64::MAX), "9999-12-31T23:59:59Z");
     }
 }

@@ -19,11 +19,17 @@ pub(super) const NOT_JSON: i64 = -32_700;
 pub(super) const NOT_A_REQUEST: i64 = -32_600;
 pub(super) const UNKNOWN_METHOD: i64 = -32_601;
 pub(super) const WRONG_PARAMETERS: i64 = -32_602;
+/// There is an answer, and it cannot be written.
+pub(super) const UNANSWERABLE: i64 = -32_603;
 
 /// A connection has one call at a time.
 pub(super) const ID: u64 = 1;
 
-const BOUNDS: Bounds = Bounds { bytes_max: LINE_BYTES_MAX, ..Bounds::DEFAULT };
+/// The bounds of a value that a message carries.
+pub(super) const VALUE_BOUNDS: Bounds = Bounds { bytes_max: LINE_BYTES_MAX, ..Bounds::DEFAULT };
+
+/// The deepest value is in a call of a tool of a message of a request.
+const BOUNDS: Bounds = Bounds { depth_max: VALUE_BOUNDS.depth_max + 16, ..VALUE_BOUNDS };
 
 /// A message as it is written.
 #[derive(Serialize)]

@@ -10,7 +10,8 @@ use super::message::{COMPLETE, DELTA, FAILED, Outgoing, Refusal, STREAM, UNKNOWN
 use super::remote_model::ModelFailure;
 use super::server::Asked;
 
-/// Answers requests to the model on one stream, one after another, until the other side ends it.
+/// Answers requests to the model on one stream, one after another, until the other side ends it. A response that is asked
+/// for as a whole is waited for, also when nobody waits for it any more; one that comes in pieces ends with the connection.
 ///
 /// # Errors
 /// [`ServiceError`] if the stream breaks, or what comes on it is not of this protocol; the other side is told so.
@@ -30,15 +31,16 @@ pub async fn answer_model(
             continue;
         };
         let answered = if method == STREAM {
-            stream_response(model, &request, id, &mut asked).await?
+            stream_response(model, &request, id, &mut asked).await
         } else {
             match model.complete(&request).await {
-                Ok(response) => Ok(asked.answer(&Outgoing::result(id, response)).await?),
+                Ok(response) => Ok(asked.answer(&Outgoing::result(id, response)).await),
                 Err(error) => Err(error),
             }
         };
-        if let Err(error) = answered {
-            asked.refuse(id, &failure(&error)).await?;
+        match answered {
+            Ok(answered) => asked.settle(id, answered).await?,
+            Err(error) => asked.refuse(id, &failure(&error)).await?,
         }
     }
     Ok(())
@@ -50,19 +52,15 @@ async fn stream_response<S: AsyncRead + AsyncWrite + Unpin>(
     request: &ModelRequest,
     id: u64,
     asked: &mut Asked<S>,
-) -> Result<Result<(), ModelError>, ServiceError> {
-    let mut deltas = match model.stream(request).await {
-        Ok(deltas) => deltas,
-        Err(error) => return Ok(Err(error)),
-    };
+) -> Result<Result<(), ServiceError>, ModelError> {
+    let mut deltas = model.stream(request).await?;
     while let Some(delta) = deltas.next().await {
-        match delta {
-            Ok(delta) => asked.answer(&Outgoing::notification(DELTA, delta)).await?,
-            Err(error) => return Ok(Err(error)),
+        let answered = asked.answer(&Outgoing::notification(DELTA, delta?)).await;
+        if answered.is_err() {
+            return Ok(answered);
         }
     }
-    asked.answer(&Outgoing::result(id, json!({}))).await?;
-    Ok(Ok(()))
+    Ok(asked.answer(&Outgoing::result(id, json!({}))).await)
 }
 
 fn failure(error: &ModelError) -> Refusal {

@@ -14,7 +14,7 @@ use windtunnel_core::{BoxFuture, BoxStream};
 
 use super::caller::{Call, Said, Service};
 use super::error::ServiceError;
-use super::message::{COMPLETE, DELTA, FAILED, Refusal, STREAM};
+use super::message::{COMPLETE, DELTA, FAILED, Refusal, STREAM, UNANSWERABLE};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -61,8 +61,9 @@ pub(super) struct ModelFailure {
     pub(super) retry_after: Option<Duration>,
 }
 
-const KINDS: [ModelErrorKind; 7] = [
+const KINDS: [ModelErrorKind; 8] = [
     ModelErrorKind::RateLimited,
+    ModelErrorKind::QuotaExhausted,
     ModelErrorKind::Overloaded,
     ModelErrorKind::Server,
     ModelErrorKind::InvalidRequest,
@@ -190,8 +191,10 @@ fn failed(error: &ServiceError) -> ModelError {
 
 /// What the service says of its model.
 fn refused(refusal: Refusal) -> ModelError {
-    if refusal.code != FAILED {
-        return failed(&refusal.into());
+    match refusal.code {
+        FAILED => {}
+        UNANSWERABLE => return invalid(&refusal.message),
+        _ => return failed(&refusal.into()),
     }
     match serde_json::from_value(refusal.data) {
         Ok(ModelFailure { kind, retry_after }) => {

@@ -12,7 +12,7 @@ use windtunnel_core::{BoxError, BoxFuture};
 
 use super::caller::{Said, Service};
 use super::error::ServiceError;
-use super::message::{CALL_TOOL, FAILED};
+use super::message::{CALL_TOOL, FAILED, VALUE_BOUNDS};
 
 /// A tool that is answered by another host ([`serve_tools`](super::serve_tools)). Each call has a connection of its own, and
 /// tells the service its id and its idempotency key.
@@ -87,6 +87,9 @@ impl Tool for RemoteTool {
 
     fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>> {
         Box::pin(async move {
+            VALUE_BOUNDS
+                .check(&arguments)
+                .map_err(|error| ToolError::new(format!("the arguments cannot be written: {error}")))?;
             let params = CallParams {
                 name: self.spec.name.clone(),
                 arguments,

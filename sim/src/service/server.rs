@@ -12,7 +12,7 @@ use windtunnel_core::tool::Registry;
 
 use super::error::ServiceError;
 use super::line::Lines;
-use super::message::{Incoming, NOT_A_REQUEST, Outgoing, Refusal};
+use super::message::{Incoming, NOT_A_REQUEST, NOT_JSON, Outgoing, Refusal, UNANSWERABLE};
 use super::model_answers::answer_model;
 use super::tool_answers::answer_tools;
 use crate::{Process, TcpStream};
@@ -70,11 +70,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Asked<S> {
 
     /// The next request: its id, method and parameters. What is none is refused, and ends the connection.
     pub(super) async fn next(&mut self) -> Result<Option<(u64, String, Value)>, ServiceError> {
-        let Some(line) = self.lines.next().await? else { return Ok(None) };
-        let refusal = match Incoming::read(&line) {
-            Ok(Incoming::Request { id, method, params }) => return Ok(Some((id, method, params))),
-            Ok(_) => Refusal::new(NOT_A_REQUEST, "a service is sent requests only"),
-            Err(refusal) => refusal,
+        let refusal = match self.lines.next().await {
+            Ok(None) => return Ok(None),
+            Ok(Some(line)) => match Incoming::read(&line) {
+                Ok(Incoming::Request { id, method, params }) => return Ok(Some((id, method, params))),
+                Ok(_) => Refusal::new(NOT_A_REQUEST, "a service is sent requests only"),
+                Err(refusal) => refusal,
+            },
+            Err(error @ ServiceError::TooLong { .. }) => Refusal::new(NOT_A_REQUEST, error.to_string()),
+            Err(ServiceError::Malformed { problem }) => Refusal::new(NOT_JSON, problem),
+            Err(error) => return Err(error),
         };
         self.lines.send(&Outgoing::error(None, &refusal)).await?;
         Err(ServiceError::malformed(refusal.message))
@@ -84,7 +89,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Asked<S> {
         self.lines.send(message).await
     }
 
+    /// Says so if an answer was longer than a message may be: whoever asks would take silence for a lost connection, and ask
+    /// again.
+    pub(super) async fn settle(&mut self, id: u64, answered: Result<(), ServiceError>) -> Result<(), ServiceError> {
+        let Err(error @ ServiceError::TooLong { .. }) = answered else { return answered };
+        self.refuse(id, &Refusal::new(UNANSWERABLE, format!("the answer cannot be written: {error}"))).await
+    }
+
+    /// Refuses, without the text if that is longer than a message may be.
     pub(super) async fn refuse(&mut self, id: u64, refusal: &Refusal) -> Result<(), ServiceError> {
-        self.lines.send(&Outgoing::error(Some(id), refusal)).await
+        let refused = self.lines.send(&Outgoing::error(Some(id), refusal)).await;
+        let Err(error @ ServiceError::TooLong { .. }) = refused else { return refused };
+        let shorter =
+            Refusal { message: format!("what is said of the failure cannot be written: {error}"), ..refusal.clone() };
+        self.lines.send(&Outgoing::error(Some(id), &shorter)).await
     }
 }

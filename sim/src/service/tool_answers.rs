@@ -8,7 +8,9 @@ use windtunnel_core::executor::{Executor, Outcome, ToolCall};
 use windtunnel_core::tool::{CallError, ErrorKind, ToolError};
 
 use super::error::ServiceError;
-use super::message::{CALL_TOOL, FAILED, Outgoing, Refusal, UNKNOWN_METHOD, WRONG_PARAMETERS};
+use super::message::{
+    CALL_TOOL, FAILED, Outgoing, Refusal, UNANSWERABLE, UNKNOWN_METHOD, VALUE_BOUNDS, WRONG_PARAMETERS,
+};
 use super::remote_tool::{CallFailure, CallParams, CallValue};
 use super::server::Asked;
 
@@ -33,7 +35,10 @@ pub async fn answer_tools(
             continue;
         };
         match call(executor, params).await {
-            Ok(value) => asked.answer(&Outgoing::result(id, value)).await?,
+            Ok(value) => {
+                let answered = asked.answer(&Outgoing::result(id, value)).await;
+                asked.settle(id, answered).await?;
+            }
             Err(refusal) => asked.refuse(id, &refusal).await?,
         }
     }
@@ -45,7 +50,10 @@ async fn call(executor: &Executor, params: CallParams) -> Result<CallValue, Refu
     let call = ToolCall::new(params.name, (*params.arguments).clone()).with_id(params.call_id);
     match executor.run_call(call).await {
         Ok(result) => match result.outcome {
-            Outcome::Ok(value) => Ok(CallValue { value }),
+            Outcome::Ok(value) => match VALUE_BOUNDS.check(&value) {
+                Ok(()) => Ok(CallValue { value }),
+                Err(error) => Err(Refusal::new(UNANSWERABLE, format!("the answer cannot be written: {error}"))),
+            },
             Outcome::Error(error) => Err(failed(&error)),
             Outcome::Pending { .. } => Err(failure("the service waits for an approval that nobody can give", false)),
         },

@@ -21,6 +21,7 @@ mod mcp;
 mod provider;
 mod scripts;
 mod service;
+mod service_attack;
 mod streams;
 mod tasks;
 mod time;

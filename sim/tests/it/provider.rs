@@ -112,7 +112,7 @@ fn gemini_refuses_with_details() {
     {
       "error": {
         "code": 429,
-        "message": "You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. \n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_requests, limit: 3, model: model-1\nPlease retry in 19.9385s.",
+        "message": "You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. \n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_requests_per_model, limit: 3, model: model-1\nPlease retry in 19.9385s.",
         "status": "RESOURCE_EXHAUSTED",
         "details": [
           {
@@ -128,7 +128,7 @@ fn gemini_refuses_with_details() {
             "@type": "type.googleapis.com/google.rpc.QuotaFailure",
             "violations": [
               {
-                "quotaMetric": "generativelanguage.googleapis.com/generate_content_requests",
+                "quotaMetric": "generativelanguage.googleapis.com/generate_requests_per_model",
                 "quotaId": "GenerateRequestsPerMinutePerProjectPerModel",
                 "quotaDimensions": {
                   "location": "global",
@@ -140,7 +140,7 @@ fn gemini_refuses_with_details() {
           },
           {
             "@type": "type.googleapis.com/google.rpc.RetryInfo",
-            "retryDelay": "19.9385s"
+            "retryDelay": "19s"
           }
         ]
       }
@@ -174,21 +174,21 @@ fn every_limit_is_told_in_every_dialect() {
     insta::assert_snapshot!(told, @"
     429 rate-limited after Some(11.98s): Rate limit reached for model-1 in organization org-windtunnel on tokens per min (TPM): Limit 1000, Used 600, Requested 600. Please try again in 11.98s. Visit https://platform.openai.com/account/rate-limits to learn more.
     429 rate-limited after Some(12s): This request would exceed your organization's rate limit of 1,000 input tokens per minute (org: windtunnel, model: model-1). For details, refer to: https://docs.claude.com/en/api/rate-limits. You can see the response headers for current usage. Please reduce the prompt length or the maximum tokens requested, or try again later. You may also contact sales at https://claude.com/contact-sales to discuss your options for a rate limit increase.
-    429 rate-limited after Some(11.9795s): You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_input_token_count, limit: 1000, model: model-1Please retry in 11.9795s.
+    429 rate-limited after Some(11.9795s): You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count, limit: 1000, model: model-1Please retry in 11.9795s.
     429 rate-limited after Some(11.98s): Rate limit reached for model-1 in organization org-windtunnel on tokens per min (TPM): Limit 500, Used 300, Requested 300. Please try again in 11.98s. Visit https://platform.openai.com/account/rate-limits to learn more.
     429 rate-limited after Some(12s): This request would exceed your organization's rate limit of 500 output tokens per minute (org: windtunnel, model: model-1). For details, refer to: https://docs.claude.com/en/api/rate-limits. You can see the response headers for current usage. Please reduce the prompt length or the maximum tokens requested, or try again later. You may also contact sales at https://claude.com/contact-sales to discuss your options for a rate limit increase.
-    429 rate-limited after Some(11.9795s): You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_output_token_count, limit: 500, model: model-1Please retry in 11.9795s.
+    429 rate-limited after Some(11.9795s): You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_output_token_count, limit: 500, model: model-1Please retry in 11.9795s.
     429 rate-limited after None: Request too large for model-1 in organization org-windtunnel on tokens per min (TPM): Limit 599, Requested 600. The input or output tokens must be reduced in order to run successfully. Visit https://platform.openai.com/account/rate-limits to learn more.
     429 rate-limited after None: This request would exceed your organization's rate limit of 599 input tokens per minute (org: windtunnel, model: model-1). For details, refer to: https://docs.claude.com/en/api/rate-limits. You can see the response headers for current usage. Please reduce the prompt length or the maximum tokens requested, or try again later. You may also contact sales at https://claude.com/contact-sales to discuss your options for a rate limit increase.
-    429 rate-limited after None: You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_input_token_count, limit: 599, model: model-1
+    429 rate-limited after None: You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count, limit: 599, model: model-1
     429 rate-limited after Some(86399.959s): Rate limit reached for model-1 in organization org-windtunnel on requests per day (RPD): Limit 2, Used 2, Requested 1. Please try again in 23h59m59.959s. Visit https://platform.openai.com/account/rate-limits to learn more.
     429 rate-limited after Some(86400s): This request would exceed your organization's rate limit of 2 requests per day (org: windtunnel, model: model-1). For details, refer to: https://docs.claude.com/en/api/rate-limits. You can see the response headers for current usage. Please reduce the prompt length or the maximum tokens requested, or try again later. You may also contact sales at https://claude.com/contact-sales to discuss your options for a rate limit increase.
-    429 rate-limited after Some(86399.959s): You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_requests, limit: 2, model: model-1Please retry in 86399.959s.
+    429 rate-limited after Some(86399.959s): You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits. To monitor your current usage, head to: https://ai.dev/rate-limit. * Quota exceeded for metric: generativelanguage.googleapis.com/generate_requests_per_model_per_day, limit: 2, model: model-1Please retry in 23h59m59.959s.
     429 rate-limited after None: Rate limit reached for model-1 in organization org-windtunnel on concurrent requests: Limit 1, Used 1, Requested 1. Visit https://platform.openai.com/account/rate-limits to learn more.
     429 rate-limited after None: Number of concurrent connections has exceeded your rate limit. Please try again later or contact sales at https://www.anthropic.com/contact-sales to discuss your options for a rate limit increase.
     429 rate-limited after None: Resource has been exhausted (e.g. check quota).
-    429 quota-exhausted after None: You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.
-    429 quota-exhausted after None: You have reached your specified API usage limits.
+    429 quota-exhausted after None: You have no credits remaining. Add credits to continue using the API at https://platform.openai.com/settings/organization/billing/.
+    429 quota-exhausted after None: You have reached your API usage limits: your organization has crossed its monthly API usage threshold, set based on your organization's API tier.
     402 quota-exhausted after None: Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage your project and billing. Learn more at https://ai.google.dev/gemini-api/docs/billing#prepay.
     ");
 }
@@ -227,12 +227,113 @@ fn an_overload_has_no_hint() {
     {
       "error": {
         "code": 503,
-        "message": "The model is overloaded. Please try again later.",
+        "message": "This model is currently experiencing high demand. Spikes in demand are usually temporary. Please try again later.",
         "status": "UNAVAILABLE"
       }
     }
     => overloaded after None
     "#);
+}
+
+/// What becomes of three requests that are too large and then a small one.
+fn after_large_ones(dialect: Dialect) -> String {
+    let run = World::new(7).run(|world| async move {
+        let limits = Limits {
+            requests: Some(Rate::per_minute(3)),
+            input_tokens: Some(Rate::per_minute(10)),
+            ..Limits::default()
+        };
+        let provider = Provider::new(dialect, limits);
+        let mut told = String::new();
+        for input_tokens in [11, 11, 11, 1] {
+            let cost = Cost { input_tokens, output_tokens: 0 };
+            told += &match provider.admit(&world.env(), "model-1", cost) {
+                Ok(_) => "admitted".to_owned(),
+                Err(refusal) => format!("refused for {:?}, ", refusal.to_error(now()).retry_after),
+            };
+        }
+        told
+    });
+    run.outcome.unwrap()
+}
+
+#[test]
+fn openai_counts_refused_requests_and_others_do_not() {
+    // The third one has taken the last request, and a header says when all of them are back.
+    let counted = "refused for None, refused for None, refused for Some(60s), refused for Some(20s), ";
+    assert_eq!(after_large_ones(Dialect::OpenAi), counted);
+    for dialect in [Dialect::Anthropic, Dialect::Gemini] {
+        assert_eq!(after_large_ones(dialect), format!("{}admitted", "refused for None, ".repeat(3)));
+    }
+}
+
+#[test]
+fn whoever_waits_as_long_as_a_refusal_says_is_admitted() {
+    let rates = Limits {
+        requests: Some(Rate::per_minute(7)),
+        input_tokens: Some(Rate { capacity: 1000, refill: 3, per: ms(17) }),
+        output_tokens: Some(Rate::in_windows(900, MINUTE)),
+        ..Limits::default()
+    };
+    for mut limiter in [RateLimiter::new(rates), RateLimiter::new(rates).counting_refused()] {
+        let mut now = Duration::from_nanos(12_345);
+        for nth in 0..200 {
+            let cost = Cost { input_tokens: nth * 37 % 1001, output_tokens: nth * 91 % 901 };
+            if let Decision::Refused(refused) = limiter.decide(cost, now) {
+                let wait = refused.wait.unwrap();
+                let too_early = limiter.clone().decide(cost, now + wait - Duration::from_nanos(1));
+                assert!(matches!(too_early, Decision::Refused(_)), "{cost:?}, {refused:?}");
+                now += wait;
+                assert_eq!(limiter.decide(cost, now), Decision::Admitted, "{cost:?}, {refused:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_cost_and_no_time_is_too_large_for_a_limiter() {
+    let most = Cost { input_tokens: u64::MAX, output_tokens: u64::MAX };
+    let mut paid = RateLimiter::new(Limits { tokens_paid_for: Some(u64::MAX), ..Limits::default() });
+    assert_eq!(paid.decide(most, Duration::MAX), Decision::Admitted);
+    assert!(matches!(paid.decide(Cost { input_tokens: 1, output_tokens: 0 }, Duration::ZERO), Decision::Admitted));
+    let never = Rate { capacity: u64::MAX, refill: 1, per: Duration::MAX };
+    let limits = Limits { requests_a_day: Some(0), input_tokens: Some(never), ..Limits::default() };
+    let mut limiter = RateLimiter::new(limits).counting_refused();
+    for now in [Duration::ZERO, Duration::MAX] {
+        let Decision::Refused(refused) = limiter.decide(most, now) else { panic!("a day has no requests") };
+        assert_eq!((refused.wait, refused.standing.remaining), (None, 0));
+        for dialect in [Dialect::OpenAi, Dialect::Anthropic, Dialect::Gemini] {
+            assert_eq!(dialect.refusal(&refused, "model-1", SystemTime::UNIX_EPOCH).status, 429);
+        }
+    }
+}
+
+/// Which of eight hosts, that ask at one instant, are admitted.
+async fn at_one_instant(world: WorldHandle) -> String {
+    let requests = Some(Rate::per_minute(3));
+    let provider = Provider::new(Dialect::Anthropic, Limits { requests, ..Limits::default() });
+    let tasks = (0..8).map(|agent| {
+        let process = world.host(&format!("agent-{agent}")).unwrap().process();
+        let model = model(&provider, process.env());
+        process.spawn(async move { model.complete(&request()).await.is_ok() })
+    });
+    let tasks: Vec<_> = tasks.collect();
+    let mut told = String::new();
+    for task in tasks {
+        told += if task.await.unwrap() { "." } else { "x" };
+    }
+    told
+}
+
+#[test]
+fn who_comes_first_at_one_instant_follows_the_seed_and_is_nobodys_privilege() {
+    let first = |seed| World::new(seed).check_determinism(at_one_instant).unwrap().outcome.unwrap();
+    let runs: Vec<_> = (0..40).map(first).collect();
+    assert!(runs.iter().all(|told| told.matches('.').count() == 3), "{runs:?}");
+    for agent in 0..8 {
+        let admitted = runs.iter().filter(|told| told.as_bytes()[agent] == b'.').count();
+        assert!((5..30).contains(&admitted), "agent {agent} is admitted {admitted} times of 40");
+    }
 }
 
 type Model = LimitedModel<ScriptedModel>;

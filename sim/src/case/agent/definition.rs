@@ -140,6 +140,7 @@ impl Kind for AgentCase {
         self.on_hosts
     }
 
+    #[cfg(feature = "sqlite")]
     fn has_journal(&self) -> bool {
         true
     }

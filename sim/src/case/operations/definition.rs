@@ -51,6 +51,7 @@ impl Kind for OperationsCase {
         self.play_with(setting, keeping)
     }
 
+    #[cfg(feature = "sqlite")]
     fn has_journal(&self) -> bool {
         true
     }
