@@ -8,6 +8,7 @@ use windtunnel_sim::fault::FaultKind;
 
 use crate::journal::JournalCommand;
 use crate::program::ProgramCommand;
+use crate::traffic::{RecordOptions, ServeOptions};
 
 /// Tests the calls of AI agents deterministically: case files run on virtual time, and every failure repeats.
 #[derive(Debug, Parser)]
@@ -19,8 +20,9 @@ pub(crate) struct Arguments {
 
 const EXIT_CODES_OF_ALL: &str = "\
 Exit codes:
-  0    every case passed; every program is valid, or came to a value; no journal is damaged
-  1    a case failed; a program is invalid, or failed; a journal is damaged
+  0    every case passed; every program is valid, or came to a value; no journal is damaged; all traffic is recorded, or
+       was asked for
+  1    a case failed; a program is invalid, or failed; a journal is damaged; traffic was missed or left over
   2    wrong arguments, or a file that cannot be read as what it must be
   130  interrupted: what was known by then is printed
 
@@ -69,6 +71,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: JournalCommand,
     },
+    /// Stand between clients and the services that they ask, and record what passes
+    #[command(after_help = crate::traffic::EXIT_CODES_OF_RECORD)]
+    Record(RecordOptions),
+    /// Answer clients from a cassette, as the services did
+    #[command(after_help = crate::traffic::EXIT_CODES_OF_SERVE)]
+    Serve(ServeOptions),
     /// Print the JSON Schema of programs, for models and editors
     Schema(SchemaOptions),
 }

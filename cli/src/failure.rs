@@ -1,9 +1,14 @@
 //! Why a command could not do what it was asked.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::io;
+use std::net::SocketAddr;
 
 use windtunnel_core::durable::sqlite::SqliteError;
+use windtunnel_fixtures::cassette::FileError;
+use windtunnel_fixtures::proxy::ClientError;
+use windtunnel_fixtures::record::RecordingError;
 use windtunnel_sim::ExploreError;
 use windtunnel_sim::case::{JournalError, LoadError};
 
@@ -55,6 +60,31 @@ pub(crate) enum Failure {
     /// Ctrl-C cannot be handled.
     #[error("cannot handle Ctrl-C: {0}")]
     Interrupt(#[from] ctrlc::Error),
+    /// An address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A command cannot be started.
+    #[error("cannot start {}: {source}", program.display())]
+    Command {
+        /// Its program.
+        program: OsString,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file holds no cassette, or cannot be read or written.
+    #[error(transparent)]
+    Cassette(#[from] FileError),
+    /// Traffic cannot be recorded.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// Services cannot be asked.
+    #[error(transparent)]
+    Client(#[from] ClientError),
     /// There is no thread to work on.
     #[error("cannot start a worker thread: {0}")]
     Worker(io::Error),

@@ -1,25 +1,41 @@
-//! Ctrl-C.
+//! Ctrl-C, and the other signals that ask a process to end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody pressed Ctrl-C. Clones share it.
+use tokio::sync::Notify;
+
+/// Whether somebody pressed Ctrl-C, or asked the process to end by another signal. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt {
-    pressed: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    is_pressed: AtomicBool,
+    pressed: Notify,
 }
 
 impl Interrupt {
-    /// Takes Ctrl-C over: from now on it no longer ends the process by itself.
+    /// Takes the signals over: from now on they no longer end the process by themselves.
     pub(crate) fn install() -> Result<Self, ctrlc::Error> {
         let interrupt = Self::default();
-        let pressed = Arc::clone(&interrupt.pressed);
-        ctrlc::set_handler(move || pressed.store(true, Ordering::Relaxed))?;
+        let shared = Arc::clone(&interrupt.shared);
+        ctrlc::set_handler(move || {
+            shared.is_pressed.store(true, Ordering::Relaxed);
+            shared.pressed.notify_one();
+        })?;
         Ok(interrupt)
     }
 
     /// Whether it was pressed.
     pub(crate) fn is_pressed(&self) -> bool {
-        self.pressed.load(Ordering::Relaxed)
+        self.shared.is_pressed.load(Ordering::Relaxed)
+    }
+
+    /// Waits until it is pressed.
+    pub(crate) async fn pressed(&self) {
+        self.shared.pressed.notified().await;
     }
 }

@@ -1,7 +1,7 @@
 //! The command `windtunnel`.
 //!
-//! [`arguments`] says what can be asked; [`check`], [`run`], [`sweep`], [`shrink`], [`replay`], [`program`], [`journal`] and
-//! [`schema`] do it, each writing to what it is given.
+//! [`arguments`] says what can be asked; [`check`], [`run`], [`sweep`], [`shrink`], [`replay`], [`program`], [`journal`],
+//! [`traffic`] and [`schema`] do it, each writing to what it is given.
 
 mod arguments;
 mod branches;
@@ -26,6 +26,7 @@ mod style;
 mod summary;
 mod sweep;
 mod tally;
+mod traffic;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -65,6 +66,8 @@ fn perform(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Replay(options) => replay::replay(options, &interrupt, style, &mut out),
         Command::Program { command } => program::perform(command, &interrupt, style, &mut out),
         Command::Journal { command } => journal::perform(command, &interrupt, style, &mut out),
+        Command::Record(options) => traffic::record(options, &interrupt, &mut out),
+        Command::Serve(options) => traffic::serve(options, &interrupt, &mut out),
         Command::Schema(options) => schema::schema(options, &mut out).map(|()| Status::Passed).map_err(Failure::from),
     }?;
     out.flush()?;

@@ -23,3 +23,4 @@ mod run;
 mod schema;
 mod shrink;
 mod sweep;
+mod traffic;

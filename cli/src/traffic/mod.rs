@@ -1,0 +1,11 @@
+//! `windtunnel record` and `windtunnel serve`: traffic of clients in any language, recorded and replayed.
+
+mod arguments;
+mod child;
+mod front;
+mod record;
+mod serve;
+
+pub(crate) use arguments::{EXIT_CODES_OF_RECORD, EXIT_CODES_OF_SERVE, RecordOptions, ServeOptions};
+pub(crate) use record::record;
+pub(crate) use serve::serve;

@@ -1,0 +1,57 @@
+//! `windtunnel serve`.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::Arc;
+
+use serde_json_path::JsonPath;
+use windtunnel_core::env::Env;
+use windtunnel_fixtures::cassette::{Cassette, Exchange, load};
+use windtunnel_fixtures::matching::{Order, Rules};
+use windtunnel_fixtures::server::{ReplayOptions, ReplayServer, Timing};
+
+use super::arguments::{ServeOptions, TimingName};
+use super::front::{Front, runtime};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::status::Status;
+
+/// Answers from the cassette until the command or a signal ends it, and says what was missed or left.
+pub(crate) fn serve(options: &ServeOptions, interrupt: &Interrupt, out: &mut impl Write) -> Result<Status, Failure> {
+    let cassette = Arc::new(load(&options.file)?);
+    let services = services(&cassette);
+    let server = ReplayServer::new(cassette, Env::system(), replay_options(options)?);
+    let succeeded = runtime()?.block_on(async {
+        let (listener, stop) = Front::open(&options.front, &services, out).await?.split(interrupt);
+        let mut succeeded = None;
+        server.serve(listener, async { succeeded = stop.await }).await;
+        Ok::<_, Failure>(succeeded)
+    })?;
+    let finished = server.finish();
+    match &finished {
+        Ok(()) => writeln!(out, "everything that was recorded was asked for, and nothing else")?,
+        Err(unfinished) => writeln!(out, "{unfinished}")?,
+    }
+    Ok(if finished.is_ok() && succeeded != Some(false) { Status::Passed } else { Status::Failed })
+}
+
+fn replay_options(options: &ServeOptions) -> Result<ReplayOptions, Failure> {
+    let parse = |path: &String| {
+        JsonPath::parse(path).map_err(|error| Failure::Selection(format!("{path:?} is no JSONPath: {error}")))
+    };
+    let ignored = options.ignore.iter().map(parse).collect::<Result<_, _>>()?;
+    let order = if options.keyed { Order::Keyed } else { Order::Strict };
+    let timing = match options.timing {
+        TimingName::Fast => Timing::Fast,
+        TimingName::Recorded => Timing::Recorded,
+    };
+    Ok(ReplayOptions { rules: Rules { order, ignored }, timing, ..ReplayOptions::default() })
+}
+
+fn services(cassette: &Cassette) -> Vec<String> {
+    let names = cassette.entries.iter().filter_map(|entry| match &entry.exchange {
+        Exchange::Http(exchange) => Some(exchange.upstream.clone()),
+        _ => None,
+    });
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
