@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use windtunnel_sim::Recipe;
 use windtunnel_sim::fault::FaultKind;
 
 use crate::journal::JournalCommand;
@@ -165,6 +166,9 @@ pub(crate) struct ReplayOptions {
     /// The case with this id, where the file holds several
     #[arg(long, value_name = "ID")]
     pub(crate) case: Option<String>,
+    /// Instead of what the file plans and draws, run what a sweep has found, which says this: a seed and its faults, as JSON
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["seed", "journal"], value_parser = recipe)]
+    pub(crate) recipe: Option<Recipe>,
     /// Keep the journal of a case of kind operations or agent in this file, which must not be there yet
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<String>,
@@ -197,6 +201,10 @@ pub(crate) enum Format {
 /// One worker for each core, unless asked otherwise.
 pub(crate) fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
     asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+fn recipe(text: &str) -> Result<Recipe, String> {
+    Recipe::from_json(text).map_err(|error| error.to_string())
 }
 
 fn fault_kind(name: &str) -> Result<FaultKind, String> {

@@ -27,16 +27,22 @@ pub(crate) fn replay(
     style: Style,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
-    let ReplayOptions { file, seed, case, journal, .. } = options.clone();
+    let ReplayOptions { file, seed, case, recipe, journal, .. } = options.clone();
     let replayed = pool::interruptible(interrupt, move || {
         let case = selection::case(&file, case.as_deref())?;
+        if let Some(recipe) = recipe {
+            let run = case.repeat(&recipe);
+            // What the file expects is about other runs.
+            let verdict = case.judge_invariants(&run);
+            return Ok::<_, Failure>((case, run, verdict));
+        }
         let seed = seed.unwrap_or(case.seed());
         let run = match journal {
             Some(journal) => case.run_with_journal(seed, journal)?,
             None => case.run(seed),
         };
         let verdict = case.judge(&run);
-        Ok::<_, Failure>((case, run, verdict))
+        Ok((case, run, verdict))
     })?;
     let Some((case, run, verdict)) = replayed.transpose()? else { return Ok(Status::Interrupted) };
     match options.format {
@@ -60,6 +66,9 @@ fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &
     writeln!(out)?;
     for (index, delivered) in run.faults().iter().enumerate() {
         writeln!(out, "faults[{index}]: {}", fault(delivered))?;
+    }
+    for undelivered in run.undelivered() {
+        writeln!(out, "a planned fault: {}", printable::line(&undelivered.to_string()))?;
     }
     match &run.outcome {
         CaseOutcome::Calls(outcome) => write_calls(&outcome.calls, out)?,
@@ -215,6 +224,7 @@ fn summary(case: &Case, run: &CaseRun, verdict: &Verdict) -> Value {
         "digest": run.digest(),
         "expect_compared": case.expects_of(run.seed()),
         "faults": run.faults_to_json(),
+        "faults_undelivered": run.undelivered().iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
     match &run.outcome {
         CaseOutcome::Calls(outcome) => {

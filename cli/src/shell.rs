@@ -1,8 +1,15 @@
 //! Words of a command line that can be copied into a shell.
 
+use windtunnel_sim::Recipe;
+
 /// The command that replays one seed of a case.
 pub(crate) fn replay(file: &str, case: Option<&str>, seed: u64) -> String {
     with_seed("replay", file, case, seed)
+}
+
+/// The command that replays what a sweep has found of a case.
+pub(crate) fn replay_recipe(file: &str, case: Option<&str>, recipe: &Recipe) -> String {
+    format!("{} --recipe {}", command("replay", file, case), word(&recipe.to_json()))
 }
 
 /// The command that makes a failing seed of a case small.
@@ -10,11 +17,15 @@ pub(crate) fn shrink(file: &str, case: Option<&str>, seed: u64) -> String {
     with_seed("shrink", file, case, seed)
 }
 
-fn with_seed(command: &str, file: &str, case: Option<&str>, seed: u64) -> String {
+fn with_seed(name: &str, file: &str, case: Option<&str>, seed: u64) -> String {
+    format!("{} --seed {seed}", command(name, file, case))
+}
+
+fn command(name: &str, file: &str, case: Option<&str>) -> String {
     let case = case.map(option).unwrap_or_default();
     // A file name that begins with a hyphen would be read as an option.
     let file = if file.starts_with('-') { format!("./{file}") } else { file.to_owned() };
-    format!("windtunnel {command} {}{case} --seed {seed}", word(&file))
+    format!("windtunnel {name} {}{case}", word(&file))
 }
 
 /// The id, in one word with its option if it would be read as one itself.

@@ -86,7 +86,14 @@ fn tell(
         let (id, after) = (printable::line(case.id()), run.faults().len());
         match &failure.minimal {
             Some(minimal) => writeln!(out, "{id}: {after} of {before} faults, found in {} runs", minimal.runs)?,
-            None => writeln!(out, "{id}: {after} of {before} faults; nothing smaller was found")?,
+            None if shrunk.left_out.is_empty() => {
+                writeln!(out, "{id}: {after} of {before} faults; nothing smaller was found")?;
+            }
+            None => writeln!(out, "{id}: {after} of {before} faults")?,
+        }
+        if !shrunk.left_out.is_empty() {
+            let parts: Vec<_> = shrunk.left_out.iter().map(|(name, count)| format!("{count} of the {name}")).collect();
+            writeln!(out, "  left out, as the failure does not need it: {}", parts.join(", "))?;
         }
         for delivered in run.faults() {
             writeln!(out, "  fault at {}", fault(delivered))?;

@@ -16,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::pool;
 use crate::replay::fault;
 use crate::selection;
+use crate::shell;
 use crate::status::Status;
 use crate::style::Style;
 use crate::summary;
@@ -42,9 +43,11 @@ pub(crate) fn sweep(
         swept += 1;
         let found = Found::of(found)?;
         status = status.max(if found.problem.is_none() { Status::Passed } else { Status::Failed });
+        let id = (all > 1 || options.case.is_some()).then(|| case.id());
+        let shown = Shown { case: &case, file: &options.file, id };
         match options.format {
-            Format::Text => found.write(&case, seed, style, out)?,
-            Format::Json => write_line(out, &found.to_json(&case, seed, &options.file))?,
+            Format::Text => found.write(&shown, seed, style, out)?,
+            Format::Json => write_line(out, &found.to_json(&shown, seed))?,
         }
         out.flush()?;
     }
@@ -64,6 +67,21 @@ fn campaign(options: &SweepOptions, seed: u64) -> Campaign {
     match &options.kinds {
         Some(kinds) => campaign.kinds(kinds.iter().copied()),
         None => campaign,
+    }
+}
+
+/// The case that is told of, and how it is called on a command line.
+struct Shown<'a> {
+    case: &'a Case,
+    file: &'a str,
+    /// Where the file holds several.
+    id: Option<&'a str>,
+}
+
+impl Shown<'_> {
+    /// What repeats the failure.
+    fn command(&self, failure: &FailedRun) -> String {
+        shell::replay_recipe(self.file, self.id, failure.smallest())
     }
 }
 
@@ -101,7 +119,8 @@ impl Found {
         self.report.campaign.seeds + self.report.failing as u64
     }
 
-    fn write(&self, case: &Case, seed: u64, style: Style, out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, shown: &Shown<'_>, seed: u64, style: Style, out: &mut impl Write) -> io::Result<()> {
+        let case = shown.case;
         writeln!(out, "{} with seed {seed}, every fault at every event", style.strong(case.id()))?;
         if !self.report.coverage.is_empty() {
             writeln!(out, "{}", self.table())?;
@@ -109,7 +128,12 @@ impl Found {
         if !self.report.never_applicable.is_empty() {
             writeln!(out, "nowhere to come: {}", names(&self.report.never_applicable).join(", "))?;
         }
-        writeln!(out, "{} runs, {} of them with pairs of faults", self.runs(), self.report.pairs)?;
+        let pairs = &self.report.pairs;
+        write!(out, "{} runs, {} of them with pairs of faults", self.runs(), pairs.tried())?;
+        match pairs.only_one_came {
+            0 => writeln!(out)?,
+            half => writeln!(out, "; in {half} only one of the two came")?,
+        }
         let Some(problem) = &self.problem else { return writeln!(out, "{}\n", style.good("no run failed")) };
         let failing = match self.report.failing {
             1 => "1 run failed".to_owned(),
@@ -118,7 +142,7 @@ impl Found {
         writeln!(out, "{}: {problem}", style.bad(&failing))?;
         for (index, failure) in self.report.failures.iter().enumerate() {
             writeln!(out)?;
-            write_failure(index + 1, case, failure, out)?;
+            write_failure(index + 1, shown, failure, out)?;
         }
         writeln!(out)
     }
@@ -140,7 +164,7 @@ impl Found {
         table
     }
 
-    fn to_json(&self, case: &Case, seed: u64, file: &str) -> Value {
+    fn to_json(&self, shown: &Shown<'_>, seed: u64) -> Value {
         let coverage = self.report.coverage.iter().flat_map(|(kind, events)| {
             events.iter().map(|(event, cell)| {
                 json!({
@@ -152,17 +176,19 @@ impl Found {
         });
         json!({
             "type": "sweep",
-            "file": file,
-            "id": case.id(),
+            "file": shown.file,
+            "id": shown.case.id(),
             "seed": seed,
             "runs": self.runs(),
-            "pairs": self.report.pairs,
+            "pairs": self.report.pairs.tried(),
+            "pairs_only_one_came": self.report.pairs.only_one_came,
+            "pairs_none_came": self.report.pairs.none_came,
             "failing": self.report.failing,
             "passed": self.problem.is_none(),
             "problem": self.problem,
             "coverage": coverage.collect::<Value>(),
             "nowhere_to_come": names(&self.report.never_applicable),
-            "failures": self.report.failures.iter().map(|failure| failure_to_json(case, failure)).collect::<Value>(),
+            "failures": self.report.failures.iter().map(|failure| failure_to_json(shown, failure)).collect::<Value>(),
         })
     }
 }
@@ -176,22 +202,28 @@ fn names(kinds: &[FaultKind]) -> Vec<&'static str> {
 }
 
 /// What is wrong with the smallest run, the faults that came in it, and how to keep it.
-fn write_failure(number: usize, case: &Case, failure: &FailedRun, out: &mut impl Write) -> io::Result<()> {
-    let recipe = failure.smallest();
-    let run = case.repeat(recipe);
-    writeln!(out, "{number}. with {} of {} faults:", run.faults().len(), failure.faults.len())?;
+fn write_failure(number: usize, shown: &Shown<'_>, failure: &FailedRun, out: &mut impl Write) -> io::Result<()> {
+    let case = shown.case;
+    let run = case.repeat(failure.smallest());
+    let point = failure.point.map(|point| format!("{point}, ")).unwrap_or_default();
+    writeln!(out, "{number}. {point}with {} of {} faults:", run.faults().len(), failure.faults.len())?;
     for delivered in run.faults() {
         writeln!(out, "  fault at {}", fault(delivered))?;
     }
     let failures = case.judge_invariants(&run).failures();
     failures.iter().try_for_each(|problem| write_indented(out, problem))?;
+    writeln!(out, "  to repeat it: {}", shown.command(failure))?;
     writeln!(out, "  as a case: {}", case.with_faults_of(failure))
 }
 
-fn failure_to_json(case: &Case, failure: &FailedRun) -> Value {
+fn failure_to_json(shown: &Shown<'_>, failure: &FailedRun) -> Value {
+    let case = shown.case;
+    let point = failure.point.map(|point| json!({"number": point.number, "count": point.count, "pair": point.is_pair}));
     let run = case.repeat(failure.smallest());
     json!({
         "error": failure.error.to_string(),
+        "point": point,
+        "command": shown.command(failure),
         "faults": run.faults_to_json(),
         "faults_before": failure.faults.len(),
         "verdict": case.judge_invariants(&run).to_json(),

@@ -35,7 +35,8 @@ pub struct Tally {
     pub failed: u64,
 }
 
-/// The assertions of a run, by name. Clones share them. A campaign adds up those of its runs.
+/// The assertions of a run, by name. Clones share them. A campaign adds up those of its runs. A name is of one kind: a second
+/// one fails the run ([`WorldError::AmbiguousAssertion`]).
 ///
 /// ```
 /// use windtunnel_sim::World;
@@ -52,17 +53,30 @@ pub struct Tally {
 pub struct Assertions {
     tallies: Arc<Mutex<BTreeMap<Arc<str>, Tally>>>,
     time: Arc<Time>,
+    env: Env,
     emitter: Emitter,
+}
+
+impl AssertionKind {
+    /// Its name, such as `always`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Sometimes => "sometimes",
+            Self::Reachable => "reachable",
+            Self::Unreachable => "unreachable",
+        }
+    }
 }
 
 impl Assertions {
     pub(crate) fn new(env: Env, sink: Arc<dyn Sink>, time: Arc<Time>) -> Self {
-        Self { tallies: Arc::default(), time, emitter: Emitter::new(env, vec![sink]) }
+        Self { tallies: Arc::default(), time, env: env.clone(), emitter: Emitter::new(env, vec![sink]) }
     }
 
     /// The same assertions, as a host makes them.
     pub(crate) fn on_host(self, env: &Env) -> Self {
-        Self { emitter: self.emitter.in_env(env.clone()), ..self }
+        Self { env: env.clone(), emitter: self.emitter.in_env(env.clone()), ..self }
     }
 
     /// It must hold whenever it is evaluated; if it does not, the run fails, and ends as soon as nothing is left to run.
@@ -86,18 +100,31 @@ impl Assertions {
     }
 
     fn evaluate(&self, kind: AssertionKind, name: &str, holds: bool) {
-        {
-            let mut tallies = self.tallies.lock();
-            let tally = match tallies.get_mut(name) {
-                Some(tally) => tally,
-                None => tallies.entry(name.into()).or_insert(Tally { kind, held: 0, failed: 0 }),
-            };
-            *(if holds { &mut tally.held } else { &mut tally.failed }) += 1;
+        // After the end of a host's life nothing is asserted there.
+        if !self.env.is_open() {
+            return;
+        }
+        let first = self.count(kind, name, holds);
+        if first != kind {
+            return self.time.end(WorldError::AmbiguousAssertion { assertion: name.to_owned(), kinds: [first, kind] });
         }
         if !holds && matches!(kind, AssertionKind::Always | AssertionKind::Unreachable) {
             self.emitter.emit_now(&subject_of_world(), || EventKind::AssertionFailed { assertion: name.into() });
             self.time.end(WorldError::AssertionFailed { assertion: name.to_owned() });
         }
+    }
+
+    /// Counts it, if it is of the kind that it was of at first. Gives that kind.
+    fn count(&self, kind: AssertionKind, name: &str, holds: bool) -> AssertionKind {
+        let mut tallies = self.tallies.lock();
+        let tally = match tallies.get_mut(name) {
+            Some(tally) => tally,
+            None => tallies.entry(name.into()).or_insert(Tally { kind, held: 0, failed: 0 }),
+        };
+        if tally.kind == kind {
+            *(if holds { &mut tally.held } else { &mut tally.failed }) += 1;
+        }
+        tally.kind
     }
 
     pub(crate) fn tallies(&self) -> BTreeMap<Arc<str>, Tally> {

@@ -56,8 +56,11 @@ impl Effects {
     }
 
     /// It happens, now. Then comes the event `effect.happened`, at which the world may act: a crash there is one after the
-    /// effect and before anybody knows of it.
+    /// effect and before anybody knows of it. Of a host's life that is over nothing happens any more.
     pub async fn happen(&self, effect: &str, key: Option<&str>) {
+        if !self.env.is_open() {
+            return std::future::pending().await;
+        }
         let (effect, key): (Arc<str>, Option<Arc<str>>) = (effect.into(), key.map(Into::into));
         let host = self.env.host().cloned();
         let entry = Effect { effect: Arc::clone(&effect), key: key.clone(), at: self.env.now(), host };
@@ -68,6 +71,9 @@ impl Effects {
     /// It happens, now, unless it has happened under this key: whether it did. So does a service that knows idempotency
     /// keys.
     pub async fn happen_once(&self, effect: &str, key: &str) -> bool {
+        if !self.env.is_open() {
+            return std::future::pending().await;
+        }
         let is_known =
             self.ledger.lock().iter().any(|entry| &*entry.effect == effect && entry.key.as_deref() == Some(key));
         if !is_known {

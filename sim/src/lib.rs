@@ -25,8 +25,8 @@ mod world;
 
 pub use assertion::{AssertionKind, Assertions, Tally};
 pub use campaign::{
-    Campaign, CampaignReport, Coverage, DeterminismError, ExploreError, Failure, Minimal, Recipe, RecipeError, Skipped,
-    SweepReport, explore, explore_in,
+    Campaign, CampaignReport, Coverage, DeterminismError, ExploreError, Failure, Minimal, PairCoverage, Recipe,
+    RecipeError, Skipped, SweepPoint, SweepReport, explore, explore_in,
 };
 pub use determinism::Divergence;
 pub use disk::{Disk, File, Metadata, OpenOptions};
@@ -38,4 +38,4 @@ pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
 #[cfg(feature = "alarm")]
 pub use world::Leaks;
-pub use world::{Reaction, Run, Trigger, Waiting, World, WorldError, WorldHandle};
+pub use world::{Activity, Reaction, Run, Trigger, Waiting, World, WorldError, WorldHandle};

@@ -118,6 +118,7 @@ fn help_of_replay() {
     Options:
           --seed <N>         The seed [default: the one in the file, or 0]
           --case <ID>        The case with this id, where the file holds several
+          --recipe <JSON>    Instead of what the file plans and draws, run what a sweep has found, which says this: a seed and its faults, as JSON
           --journal <FILE>   Keep the journal of a case of kind operations or agent in this file, which must not be there yet
           --format <FORMAT>  How to print: for people, or a JSON object for each event and one for the summary [default: text] [possible values: text, json]
       -h, --help             Print help

@@ -37,7 +37,7 @@ fn a_failing_seed_becomes_a_case_with_what_it_takes() {
     let ended = folder.run(&["shrink", "pay.json", "--seed", "0", "-o", "small.json"]);
     assert_eq!((ended.code, &*ended.err), (Some(0), ""));
     assert_snapshot!(ended.out, @r#"
-    pay: 1 of 3 faults, found in 6 runs
+    pay: 1 of 3 faults, found in 7 runs
       fault at 0.000000000 s, {"fault":"tool.lose_acknowledgment"} when {"event":"tool.body","nth":2}
       always "paid once for each call": is false
         that: size(invocations) <= 2
@@ -100,6 +100,38 @@ fn faults_that_were_drawn_become_a_plan() {
     assert_eq!((case["faults"].as_array().unwrap().len(), &case["random_faults"]), (1, &Value::Null));
     assert_eq!(case["faults"][0]["do"]["fault"], "tool.lose_acknowledgment");
     assert!(ended.err.ends_with("as a case of its own it fails in the same way\n"), "{}", ended.err);
+}
+
+/// Of three tools and four turns one each matters.
+const SPARE: &str = r#"{
+    "id": "spare",
+    "model": {"turns": [
+        {"calls": [{"id": "a", "name": "find"}]},
+        {"calls": [{"id": "b", "name": "pay"}]},
+        {"calls": [{"id": "c", "name": "find"}]},
+        {"says": "done"}
+    ]},
+    "tools": [{"name": "find"}, {"name": "pay", "retries": 1}, {"name": "tell"}],
+    "faults": [{"when": {"event": "tool.body", "tool": "pay"}, "do": {"fault": "tool.lose_acknowledgment"}}],
+    "always": [{"name": "paid once", "that": "invocations.filter(i, i.tool == 'pay').size() == 1"}]
+}"#;
+
+#[test]
+fn tools_and_turns_that_a_failure_does_not_need_are_left_out() {
+    let folder = Folder::new("shrink_spare", &[("spare.json", SPARE)]);
+    let ended = folder.run(&["shrink", "spare.json", "--seed", "0"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let case: Value = serde_json::from_str(&ended.out).unwrap();
+    let names: Vec<_> = case["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    // It still pays twice: it would fail without any payment too, and then not because of the fault.
+    assert_eq!(names, ["pay"], "{case}");
+    assert_eq!(case["model"]["turns"][0]["calls"][0]["name"], "pay");
+    assert_eq!(case["model"]["turns"].as_array().unwrap().len(), 1, "{case}");
+    assert!(
+        ended.err.contains("  left out, as the failure does not need it: 3 of the turns, 2 of the tools\n"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]

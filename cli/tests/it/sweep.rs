@@ -27,6 +27,12 @@ fn check_found(folder: &Folder, failure: &Value) {
     let again = folder.run(&["check", "found.json"]);
     assert_eq!((again.code, &*again.err), (Some(1), ""));
     assert!(again.out.contains("always \"paid at most once\": is false"), "{}", again.out);
+    // So does the command that it says.
+    let (command, recipe) = failure["command"].as_str().unwrap().split_once(" --recipe ").unwrap();
+    let words: Vec<_> = command.split(' ').skip(1).chain(["--recipe", recipe.trim_matches('\'')]).collect();
+    let again = folder.run(&words);
+    assert_eq!((again.code, &*again.err), (Some(1), ""));
+    assert!(again.out.contains("always \"paid at most once\": is false"), "{}", again.out);
 }
 
 #[test]
@@ -48,13 +54,14 @@ fn each_fault_comes_at_each_event_and_each_way_to_fail_is_told_once() {
     │ tool.malformed_result    ┆      1 ┆      1 ┆      0 ┆                 0 ┆              0 │
     └──────────────────────────┴────────┴────────┴────────┴───────────────────┴────────────────┘
     nowhere to come: model.rate_limited, model.server_error, model.overloaded, model.timeout, model.truncated_stream, model.malformed_json, model.refusal, model.wrong_tool, journal.lose_acknowledgment, journal.refuse_commit, network.partition, network.latency, network.loss, network.reset, host.crash, host.power_cut, host.pause, host.restart, clock.skew, clock.jump, disk.lose_flush, disk.torn_write, disk.full, disk.error
-    18 runs, 10 of them with pairs of faults
+    18 runs, 10 of them with pairs of faults; in 3 only one of the two came
     2 runs failed: one way to fail
 
-    1. with 1 of 1 faults:
+    1. point 4 of 7, with 1 of 1 faults:
       fault at 0.000000000 s, {"fault":"tool.duplicate"} when {"event":"tool.body"}
       always "paid at most once": is false
         that: size(invocations) <= 1
+      to repeat it: windtunnel replay pay.toml --recipe '{"seed":0,"faults":[{"when":{"event":"tool.body"},"do":{"fault":"tool.duplicate"}}],"heal_after_s":60.0,"time_limit_s":86460.0,"schedule":"arrival"}'
       as a case: {"id":"a retry pays twice","tools":[{"name":"pay","retries":1,"timeout_s":5}],"calls":[{"name":"pay"}],"always":[{"name":"paid at most once","that":"size(invocations) <= 1"}],"seed":0,"faults":[{"when":{"event":"tool.body"},"do":{"fault":"tool.duplicate"}}],"heal_after_s":60.0}
     "#);
 }

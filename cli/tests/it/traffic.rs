@@ -10,6 +10,7 @@ use crate::command::{Ended, Folder};
 const BODY: &str = "{\"answer\": \"naïve\"}";
 
 /// A service that answers everything with [`BODY`], for as long as the test's process lives.
+#[expect(clippy::disallowed_methods, reason = "the service is no part of what is tested, and ends with the process")]
 fn service() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -214,6 +214,11 @@ impl Env {
         &self.event_sequence
     }
 
+    /// Whether whoever has this environment can still do anything: in a simulated world, not after the end of its process.
+    pub fn is_open(&self) -> bool {
+        self.gate.as_ref().is_none_or(|gate| gate.is_open())
+    }
+
     pub(crate) fn gate(&self) -> Option<&dyn Gate> {
         self.gate.as_deref()
     }

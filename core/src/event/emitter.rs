@@ -80,6 +80,9 @@ impl Emitter {
         if self.sinks.is_empty() && gate.is_none() && !mirrored {
             return None;
         }
+        if gate.is_some_and(|gate| !gate.is_open()) {
+            return Some(Box::pin(std::future::pending()));
+        }
         let kind = kind();
         // Held while the sink takes the event, so that sinks see the order of the sequence.
         let mut sequence = self.env.event_sequence().lock();

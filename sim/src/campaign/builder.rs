@@ -106,7 +106,8 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         Self { heal_after: Some(heal_after), ..self }
     }
 
-    /// Within which time a run must then come to its end. Default: a day.
+    /// Within which time a run must then come to its end; one whose world ends earlier ([`World::time_limit`]) has less.
+    /// Default: a day.
     #[must_use]
     pub fn finish_within(self, finish_within: Duration) -> Self {
         Self { finish_within, ..self }
@@ -197,6 +198,9 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
 
     /// Whether everything was seen that must be.
     pub(super) fn check_seen(&self, report: &CampaignReport) -> Result<(), ExploreError> {
+        if let Some((name, kinds)) = report.ambiguous.first_key_value() {
+            return Err(ExploreError::AmbiguousAssertion { assertion: name.to_string(), kinds: *kinds });
+        }
         let assertions = report.unseen(&self.expected);
         if assertions.is_empty() {
             return Ok(());
@@ -274,8 +278,9 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     pub(super) fn shrunk(&self, failed: Failed, healing: Option<Duration>, play: Play<'_>) -> Failure {
         let recipe = failed.recipe(self.base(failed.seed(), healing));
         let failure = failed.into_failure(recipe);
-        // A leak is of the guest's code, whatever else happens.
-        if matches!(failure.error, WorldError::Leak { .. }) {
+        // A leak is of the guest's code, whatever else happens; a plan for hosts that there are not is just wrong.
+        let has_cause_in_faults = !matches!(failure.error, WorldError::Leak { .. } | WorldError::UnknownHost { .. });
+        if !has_cause_in_faults || self.shrink_runs_max == 0 {
             return failure;
         }
         let run = |recipe: &Recipe, keeps_choices: bool| {

@@ -3,10 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use windtunnel_core::event::Event;
-
-use crate::fault::{EventPattern, Fault, FaultKind, Occurrences};
-
 /// Why a fault that was tried at an event did not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Skipped {
@@ -54,15 +50,52 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// Every fault of these kinds that can come in a run, each at every event where it can: in the order of the events.
-pub(super) fn points(trace: &[Event], kinds: impl Iterator<Item = FaultKind> + Clone) -> Vec<(&'static str, Fault)> {
-    let mut seen = Occurrences::default();
-    let mut points = Vec::new();
-    for event in trace {
-        let name = event.kind.name();
-        let when = EventPattern::of(event, seen.count(event));
-        let here = kinds.clone().filter(|kind| kind.can_come_at(event));
-        points.extend(here.map(|kind| (name, Fault::new(when.clone(), kind.typical()))));
+/// What came of the pairs of faults that a sweep tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairCoverage {
+    /// How often both came and the run passed.
+    pub passed: usize,
+    /// How often the run failed.
+    pub failed: usize,
+    /// How often only one of the two came, and the run passed: of the pair it says nothing.
+    pub only_one_came: usize,
+    /// How often neither came.
+    pub none_came: usize,
+}
+
+impl PairCoverage {
+    /// How many pairs were tried.
+    pub fn tried(&self) -> usize {
+        self.passed + self.failed + self.only_one_came + self.none_came
     }
-    points
+}
+
+impl fmt::Display for PairCoverage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} pairs of faults, {} passed, {} failed", self.tried(), self.passed, self.failed)?;
+        for (count, what) in [(self.only_one_came, "only one came"), (self.none_came, "neither came")] {
+            if count > 0 {
+                write!(formatter, ", {count} skipped ({what})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which of the runs of a sweep one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepPoint {
+    /// Its number among those of its sort, from 1.
+    pub number: usize,
+    /// How many of them there are.
+    pub count: usize,
+    /// Whether it is a pair of faults.
+    pub is_pair: bool,
+}
+
+impl fmt::Display for SweepPoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.is_pair { "pair" } else { "point" };
+        write!(formatter, "{what} {} of {}", self.number, self.count)
+    }
 }

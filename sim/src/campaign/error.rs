@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{CampaignReport, Failure, RecipeError, SweepReport};
+use crate::AssertionKind;
 
 /// A campaign found a failure, or tested nothing. Its debug form is its story too, so that `unwrap` in a test tells it.
 #[derive(thiserror::Error)]
@@ -14,6 +15,17 @@ pub enum ExploreError {
     /// A sweep found failures.
     #[error("{0}")]
     Swept(Box<SweepReport>),
+    /// One name is asserted in two ways, in different runs.
+    #[error(
+        "the assertion {assertion:?} is of two kinds in different runs, {} and {}: give each a name of its own",
+        kinds[0].name(), kinds[1].name()
+    )]
+    AmbiguousAssertion {
+        /// Its name.
+        assertion: String,
+        /// The two kinds.
+        kinds: [AssertionKind; 2],
+    },
     /// Something was never seen that must be.
     #[error("{}\n{report}", unseen(.assertions))]
     Unseen {

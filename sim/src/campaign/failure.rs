@@ -4,7 +4,7 @@ use std::fmt;
 
 use windtunnel_core::event::Event;
 
-use super::Recipe;
+use super::{Recipe, SweepPoint};
 use crate::WorldError;
 use crate::fault::DeliveredFault;
 
@@ -23,6 +23,8 @@ pub struct Failure {
     pub faults: Vec<DeliveredFault>,
     /// The smallest that was found which fails in the same way; nothing, if none is smaller.
     pub minimal: Option<Minimal>,
+    /// Which run of a sweep it was.
+    pub point: Option<SweepPoint>,
     /// Whether it was repeated: then all its events are told.
     pub(super) is_repeated: bool,
 }
@@ -65,7 +67,10 @@ impl fmt::Display for Failure {
             Some(minimal) => (&minimal.error, &minimal.trace, &minimal.faults),
             None => (&self.error, &self.trace, &self.faults),
         };
-        writeln!(formatter, "seed {} fails: {error}", self.recipe.seed)?;
+        match &self.point {
+            Some(point) => writeln!(formatter, "seed {} fails at {point}: {error}", self.recipe.seed)?,
+            None => writeln!(formatter, "seed {} fails: {error}", self.recipe.seed)?,
+        }
         if let Some(minimal) = &self.minimal {
             let (few, all) = (faults.len(), self.faults.len());
             writeln!(

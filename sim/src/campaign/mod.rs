@@ -17,7 +17,7 @@ mod shrink;
 mod sweep;
 
 pub use builder::Campaign;
-pub use coverage::{Coverage, Skipped};
+pub use coverage::{Coverage, PairCoverage, Skipped, SweepPoint};
 pub use determinism::DeterminismError;
 pub use error::ExploreError;
 pub use explore::{explore, explore_in};
@@ -26,5 +26,5 @@ pub(crate) use play::Play;
 pub use recipe::{Recipe, RecipeError};
 pub use report::CampaignReport;
 #[cfg(feature = "case")]
-pub(crate) use shrink::Signature;
+pub(crate) use shrink::{Signature, minimize};
 pub use sweep::SweepReport;

@@ -22,6 +22,11 @@ impl Ran {
         Self { outcome: Failed::of(run).map(|_| ()), events, faults, assertions }
     }
 
+    /// How many faults came.
+    pub(super) fn faults(&self) -> usize {
+        self.faults.len()
+    }
+
     pub(super) fn add_to(&self, report: &mut CampaignReport) {
         report.add(self.events, &self.faults, &self.assertions);
     }
@@ -45,6 +50,21 @@ impl Failed {
         self.run.seed
     }
 
+    /// How many faults came.
+    pub(super) fn faults(&self) -> usize {
+        self.run.faults.len()
+    }
+
+    /// How little it tells: an end that is wrong says more than none.
+    pub(super) fn rank(&self) -> u8 {
+        match &self.error {
+            WorldError::AssertionFailed { .. } | WorldError::AmbiguousAssertion { .. } => 0,
+            WorldError::Panicked { .. } | WorldError::Failed { .. } => 1,
+            WorldError::Stuck { .. } => 2,
+            _ => 3,
+        }
+    }
+
     pub(super) fn signature(&self) -> Signature {
         Signature::of(&self.error)
     }
@@ -57,6 +77,6 @@ impl Failed {
 
     pub(super) fn into_failure(self, recipe: Recipe) -> Failure {
         let Self { error, run } = self;
-        Failure { recipe, error, trace: run.trace, faults: run.faults, minimal: None, is_repeated: false }
+        Failure { recipe, error, trace: run.trace, faults: run.faults, minimal: None, point: None, is_repeated: false }
     }
 }

@@ -32,7 +32,7 @@ pub struct Recipe {
     /// When the world heals, in seconds ([`World::heal_after`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heal_after_s: Option<f64>,
-    /// How long the world lasts, in seconds ([`World::time_limit`]).
+    /// How long the world lasts at the most, in seconds ([`World::time_limit`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_s: Option<f64>,
     /// In which order tasks go on, if not in the world's own.
@@ -118,7 +118,7 @@ impl Recipe {
             world = world.heal_after(heal_after);
         }
         if let Some(time_limit) = self.time_limit_s.and_then(seconds) {
-            world = world.time_limit(time_limit);
+            world = world.within(time_limit);
         }
         world
     }

@@ -20,6 +20,8 @@ pub struct CampaignReport {
     pub never_delivered: BTreeSet<FaultKind>,
     /// What was asserted, by name.
     pub assertions: BTreeMap<Arc<str>, Tally>,
+    /// Names that were of one kind in some runs and of another in others: the first two kinds. That fails a campaign.
+    pub ambiguous: BTreeMap<Arc<str>, [AssertionKind; 2]>,
 }
 
 impl CampaignReport {
@@ -31,6 +33,9 @@ impl CampaignReport {
         }
         for (name, tally) in assertions {
             match self.assertions.get_mut(name) {
+                Some(sum) if sum.kind != tally.kind => {
+                    self.ambiguous.entry(Arc::clone(name)).or_insert([sum.kind, tally.kind]);
+                }
                 Some(sum) => sum.add(*tally),
                 None => {
                     self.assertions.insert(Arc::clone(name), *tally);
@@ -63,12 +68,7 @@ impl fmt::Display for CampaignReport {
             write!(formatter, "\n  {:<28} never came", kind.name())?;
         }
         for (name, tally) in &self.assertions {
-            let kind = match tally.kind {
-                AssertionKind::Always => "always",
-                AssertionKind::Sometimes => "sometimes",
-                AssertionKind::Reachable => "reachable",
-                AssertionKind::Unreachable => "unreachable",
-            };
+            let kind = tally.kind.name();
             write!(formatter, "\n  {kind} {name:?}: held {} times, failed {}", tally.held, tally.failed)?;
         }
         Ok(())

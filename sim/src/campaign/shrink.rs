@@ -140,6 +140,10 @@ impl<'a> Shrinker<'a> {
     }
 
     fn schedule(&mut self) {
+        if self.runs >= self.runs_max {
+            return;
+        }
+        self.runs += 1;
         let kept = (self.run)(&self.best, true);
         if kept.choices.is_empty() {
             return;
@@ -168,7 +172,7 @@ impl<'a> Shrinker<'a> {
 
 /// Leaves out of a list what `fails` does not need: first in large pieces, then one by one (delta debugging). The whole list
 /// is taken to fail.
-fn minimize<T: Clone>(mut list: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
+pub(crate) fn minimize<T: Clone>(mut list: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
     let mut piece = list.len();
     while piece > 0 && !list.is_empty() {
         let mut start = 0;

@@ -7,12 +7,13 @@ use std::time::Duration;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
 
-use super::coverage::points;
 use super::only::Only;
 use super::parallel::ordered;
 use super::ran::{Failed, Ran};
-use super::{Campaign, CampaignReport, Coverage, ExploreError, Failure, Play, Recipe, Skipped};
-use crate::fault::{Fault, FaultKind, FaultPlan};
+use super::{
+    Campaign, CampaignReport, Coverage, ExploreError, Failure, PairCoverage, Play, Recipe, Skipped, SweepPoint,
+};
+use crate::fault::{Fault, FaultKind, FaultPlan, FaultPoint};
 use crate::{World, WorldError, WorldHandle};
 
 /// How many different failures a sweep makes smaller and tells.
@@ -27,11 +28,12 @@ pub struct SweepReport {
     pub coverage: BTreeMap<FaultKind, BTreeMap<&'static str, Coverage>>,
     /// Kinds for which no event of the clean run was one where they can come.
     pub never_applicable: Vec<FaultKind>,
-    /// How many pairs of faults were tried.
-    pub pairs: usize,
+    /// What came of pairs of faults.
+    pub pairs: PairCoverage,
     /// How many runs failed.
     pub failing: usize,
-    /// The first failure of each way to fail, made smaller.
+    /// The failure of each way to fail that tells most, made smaller: the one with the fewest faults. Broken assertions come
+    /// before runs that come to no end.
     pub failures: Vec<Failure>,
 }
 
@@ -42,20 +44,27 @@ enum Came {
     Skipped(Skipped),
 }
 
-/// What failed: how often, and the first of each way to fail.
+/// What failed: how often, and of each way to fail the run with the fewest faults.
 #[derive(Default)]
 struct Found {
     count: usize,
-    told: Vec<Failed>,
+    ways: Vec<(Failed, SweepPoint)>,
 }
 
 impl Found {
-    fn add(&mut self, failed: Failed) {
+    fn add(&mut self, failed: Failed, point: SweepPoint) {
         self.count += 1;
-        let is_known = self.told.iter().any(|told| told.signature() == failed.signature());
-        if !is_known && self.told.len() < FAILURES_TOLD_MAX {
-            self.told.push(failed);
+        match self.ways.iter_mut().find(|(known, _)| known.signature() == failed.signature()) {
+            None => self.ways.push((failed, point)),
+            Some(known) if failed.faults() < known.0.faults() => *known = (failed, point),
+            Some(_) => {}
         }
+    }
+
+    /// Those that are told, those that tell most first.
+    fn told(mut self) -> impl Iterator<Item = (Failed, SweepPoint)> {
+        self.ways.sort_by_key(|(failed, _)| failed.rank());
+        self.ways.into_iter().take(FAILURES_TOLD_MAX)
     }
 }
 
@@ -111,23 +120,25 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
             return Err(ExploreError::NoSeeds { seeds: self.seeds.clone() });
         }
         let healing = self.healing(seed, play)?;
-        let clean = match Failed::of(play(self.base(seed, Some(healing)).world(&self.world))) {
+        let world = self.base(seed, Some(healing)).world(&self.world).survey(&self.kinds);
+        let mut clean = match Failed::of(play(world)) {
             Ok(clean) => clean,
             Err(failed) => return Err(self.failure(*failed, Some(healing), play)),
         };
-        let points = points(&clean.trace, self.kinds.iter().copied());
+        let points = std::mem::take(&mut clean.points);
         let mut report = SweepReport::default();
         report.campaign.add(clean.trace.len(), &clean.faults, &clean.assertions);
-        let is_tried = |kind: &FaultKind| points.iter().any(|(_, fault)| fault.action.kind() == *kind);
+        let is_tried = |kind: &FaultKind| points.iter().any(|point| point.fault.action.kind() == *kind);
         report.never_applicable = self.kinds.iter().copied().filter(|kind| !is_tried(kind)).collect();
         if points.is_empty() {
             return Err(ExploreError::NoFaultDelivered { report: Box::new(report.campaign) });
         }
-        let plans: Vec<_> = points.iter().map(|(_, fault)| vec![fault.clone()]).collect();
+        let plans: Vec<_> = points.iter().map(|point| vec![point.fault.clone()]).collect();
+        let count = plans.len();
         let tried = self.try_plans(seed, healing, &plans, play);
         let mut passed = Vec::new();
         let mut found = Found::default();
-        for ((event, fault), came) in points.into_iter().zip(tried) {
+        for (place, (FaultPoint { event, fault }, came)) in points.into_iter().zip(tried).enumerate() {
             let cell = report.coverage.entry(fault.action.kind()).or_default().entry(event).or_default();
             match came {
                 Came::Passed(ran) => {
@@ -137,7 +148,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
                 }
                 Came::Failed(run) => {
                     cell.failed += 1;
-                    found.add(*run);
+                    found.add(*run, SweepPoint { number: place + 1, count, is_pair: false });
                 }
                 Came::Skipped(why) => *cell.skipped.entry(why).or_default() += 1,
             }
@@ -174,12 +185,17 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         }
         let plans: Vec<_> =
             pairs.into_iter().map(|(one, other)| vec![passed[one].clone(), passed[other].clone()]).collect();
-        for came in self.try_plans(seed, healing, &plans, play) {
-            report.pairs += 1;
+        for (place, came) in self.try_plans(seed, healing, &plans, play).into_iter().enumerate() {
             match came {
-                Came::Passed(ran) => ran.add_to(&mut report.campaign),
-                Came::Failed(run) => found.add(*run),
-                Came::Skipped(_) => {}
+                Came::Passed(ran) => {
+                    *(if ran.faults() > 1 { &mut report.pairs.passed } else { &mut report.pairs.only_one_came }) += 1;
+                    ran.add_to(&mut report.campaign);
+                }
+                Came::Failed(run) => {
+                    report.pairs.failed += 1;
+                    found.add(*run, SweepPoint { number: place + 1, count: plans.len(), is_pair: true });
+                }
+                Came::Skipped(_) => report.pairs.none_came += 1,
             }
         }
     }
@@ -211,8 +227,9 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         mut report: SweepReport,
     ) -> Result<SweepReport, ExploreError> {
         report.failing = found.count;
-        for failed in found.told {
-            report.failures.push(self.shrunk(failed, Some(healing), play));
+        for (failed, point) in found.told() {
+            let failure = self.shrunk(failed, Some(healing), play);
+            report.failures.push(Failure { point: Some(point), ..failure });
         }
         if !report.failures.is_empty() {
             return Err(ExploreError::Swept(Box::new(report)));
@@ -242,8 +259,8 @@ impl fmt::Display for SweepReport {
             let kinds: Vec<_> = self.never_applicable.iter().map(|kind| kind.name()).collect();
             writeln!(formatter, "  nowhere to come in this scenario: {}", kinds.join(", "))?;
         }
-        if self.pairs > 0 {
-            writeln!(formatter, "  {} pairs of faults", self.pairs)?;
+        if self.pairs.tried() > 0 {
+            writeln!(formatter, "  {}", self.pairs)?;
         }
         Ok(())
     }

@@ -62,6 +62,7 @@ pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadEr
         None if document.value.get("model").is_some() => agent::build(document),
         None => calls::build(document),
     }?;
+    trouble.check_hosts(&kind.hosts(), &document.root).map_err(|refusal| refusal.in_document(document))?;
     let id = id.unwrap_or_else(|| format!("case-{place}"));
     let source = document.value.clone();
     Ok(Case { id, place: document.begin.clone(), source, seed, trouble, assertions, kind })

@@ -66,6 +66,11 @@ pub(super) trait Kind: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The names of the hosts that it runs on.
+    fn hosts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether there is a journal.
     #[cfg(feature = "sqlite")]
     fn has_journal(&self) -> bool {

@@ -74,13 +74,13 @@ impl Case {
             Measure::All => self.judge(&run),
             Measure::Invariants => self.judge_invariants(&run),
         };
-        let Run { seed, outcome, trace, elapsed, faults, assertions, inputs, choices } = run.world;
+        let Run { seed, outcome, trace, elapsed, faults, undelivered, assertions, inputs, choices, points } = run.world;
         let outcome = match outcome {
             Ok(Err(error)) => Err(WorldError::Failed { problem: error.to_string() }),
             Err(error) => Err(error),
             Ok(Ok(())) => first_failure(&verdict).map_or(Ok(()), Err),
         };
-        Run { seed, outcome, trace, elapsed, faults, assertions, inputs, choices }
+        Run { seed, outcome, trace, elapsed, faults, undelivered, assertions, inputs, choices, points }
     }
 }
 

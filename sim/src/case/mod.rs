@@ -15,6 +15,7 @@ mod error;
 mod explore;
 #[cfg(feature = "sqlite")]
 mod journal;
+mod lean;
 mod load;
 mod operations;
 mod program;

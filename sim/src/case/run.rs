@@ -10,7 +10,7 @@ use super::agent::AgentOutcome;
 use super::calls::CallsOutcome;
 use super::operations::OperationsOutcome;
 use super::program::ProgramOutcome;
-use crate::fault::DeliveredFault;
+use crate::fault::{DeliveredFault, UndeliveredFault};
 use crate::script::Invocation;
 use crate::{Run, WorldError};
 
@@ -59,6 +59,11 @@ impl CaseRun {
     /// The faults that came, in order.
     pub fn faults(&self) -> &[DeliveredFault] {
         &self.world.faults
+    }
+
+    /// The planned faults that did not come, in the order of the plan.
+    pub fn undelivered(&self) -> &[UndeliveredFault] {
+        &self.world.undelivered
     }
 
     /// The faults that came, as JSON, with the names that case files use.

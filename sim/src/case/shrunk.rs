@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::definition::Case;
 use super::explore::Measure;
+use super::lean::{Lean, lean};
 use crate::campaign::Signature;
 use crate::{Campaign, Failure, Recipe, World, WorldError};
 
@@ -12,13 +13,16 @@ use crate::{Campaign, Failure, Recipe, World, WorldError};
 pub struct ShrunkCase {
     /// The case, with the faults, the seed and the order with which it fails, and without what is not needed for that.
     pub case: Value,
+    /// What was left out of the file's lists because the failure does not need it: what the parts are called, such as `tools`,
+    /// and how many.
+    pub left_out: Vec<(&'static str, usize)>,
     /// How it fails, and what it took to find that.
     pub failure: Failure,
 }
 
 impl Case {
     /// Makes the failing run of a seed small: with as few of its faults as fail in the same way, in as plain an order. What
-    /// was drawn becomes a plan. Nothing, if the case does not fail with this seed, or only because no fault of its plan came.
+    /// was drawn becomes a plan. Tools, calls, steps and turns that it does not take are left out. Nothing, if the case does not fail with this seed, or only because no fault of its plan came.
     ///
     /// ```
     /// use windtunnel_sim::case::{Case, Format};
@@ -46,8 +50,8 @@ impl Case {
             return None;
         }
         let failure = campaign.shrink(run, self.trouble.heal_after, &|world| self.play(world, Measure::All))?;
-        let case = self.reduced(failure.smallest(), &failure.error);
-        Some(ShrunkCase { case, failure })
+        let Lean { case, left_out } = lean(self.reduced(failure.smallest(), &failure.error), &failure);
+        Some(ShrunkCase { case, left_out, failure })
     }
 
     /// A case of its own for a run that a sweep found.

@@ -52,6 +52,30 @@ impl Trouble {
         Setting { world: self.ordered(world), takes_faults: !self.is_none() }
     }
 
+    /// Refuses faults of hosts that there are not.
+    pub(super) fn check_hosts(&self, hosts: &[String], root: &Path) -> Result<(), Refusal> {
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        for (index, fault) in self.plan.faults.iter().enumerate() {
+            let named = [
+                ("when", "host", fault.when.host()),
+                ("do", "host", fault.action.host()),
+                ("do", "peer", fault.action.peer()),
+            ];
+            let stranger = |name: &Option<&str>| name.is_some_and(|name| !hosts.contains(&name));
+            let Some((part, member, Some(name))) = named.into_iter().find(|(.., name)| stranger(name)) else {
+                continue;
+            };
+            let path = root.clone().member("faults").element(index).member(part).member(member);
+            let problem = if hosts.is_empty() {
+                format!("there is no host {name:?}: nothing of this case runs on hosts")
+            } else {
+                format!("there is no host {name:?}; {}", known(name, &hosts))
+            };
+            return Err(Refusal::new(path, problem));
+        }
+        Ok(())
+    }
+
     /// The world with the order that the file asks for.
     pub(super) fn ordered(&self, world: World) -> World {
         match &self.schedule {
@@ -87,6 +111,7 @@ fn impossible(error: &FaultPlanError, faults: &Path) -> Refusal {
     let at = |index: usize| faults.clone().element(index);
     let path = match error {
         FaultPlanError::Number { index, field, .. } => at(*index).member("do").member(*field),
+        FaultPlanError::Loss { index, .. } => at(*index).member("do").member("loss"),
         FaultPlanError::Never { index } => at(*index).member("when").member("nth"),
         FaultPlanError::Json(_) => faults.clone(),
     };
@@ -285,10 +310,36 @@ mod tests {
             r#"$.faults[0].when.evnt: unknown field "evnt"; did you mean "event"? known: event, host, tool, key, nth"#,
         );
         check_refused(
+            r#""faults": [{"when": {"host": "bank"}, "do": {"fault": "tool.hang"}}]"#,
+            "f:2:30",
+            r#"$.faults[0].when.host: there is no host "bank": nothing of this case runs on hosts"#,
+        );
+        check_refused(
             r#""random_faults": {"kinds": ["tool.hangs"]}"#,
             "f:2:29",
             r#"$.random_faults.kinds[0]: unknown value "tool.hangs"; did you mean "tool.hang"? known: "#,
         );
+    }
+
+    #[test]
+    fn a_fault_of_a_host_that_there_is_not_is_refused_with_its_place() {
+        let refused = |fault: &str| {
+            let tools = r#""tools": [{"name": "a", "host": "bank"}]"#;
+            let text = format!(
+                r#"{{"on_hosts": true, "model": {{"turns": [{{"says": "x"}}]}}, {tools}, "workers": {{"count": 2}}, "faults": [{fault}]}}"#
+            );
+            Case::parse("f", Format::Json, &text).map(drop).map_err(|error| error.to_string())
+        };
+        let hosts = r#"did you mean "bank"? known: journal, model, bank, agent-1, agent-2"#;
+        assert_eq!(
+            refused(r#"{"when": {"host": "bnak"}, "do": {"fault": "host.crash"}}"#).unwrap_err(),
+            format!(r#"f:1:153: $.faults[0].when.host: there is no host "bnak"; {hosts}"#)
+        );
+        assert_eq!(
+            refused(r#"{"when": {}, "do": {"fault": "host.crash", "host": "bnak"}}"#).unwrap_err(),
+            format!(r#"f:1:186: $.faults[0].do.host: there is no host "bnak"; {hosts}"#)
+        );
+        refused(r#"{"when": {"host": "agent-2"}, "do": {"fault": "network.reset", "peer": "bank"}}"#).unwrap();
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::FaultKind;
 
 /// What a fault does, where and for how long. A host that is not named is the one of the event at which the fault comes; a
 /// peer that is not named is the other host of that event, or every other one. Times are in seconds of the world's time;
-/// what has no end is over when the world heals, if it does ([`World::heal_after`](crate::World::heal_after)).
+/// what is wrong with hosts, links, clocks and disks and has no end is over when the world heals, if it does
+/// ([`World::heal_after`](crate::World::heal_after)). A tool that hangs does so for good: whoever calls it needs a timeout.
 ///
 /// Faults of tools, models and journals come to the next one that can be given faults ([`Faults`](super::Faults)), from
 /// their event on.
@@ -22,7 +23,7 @@ pub enum FaultAction {
         #[serde(default = "yes")]
         retryable: bool,
     },
-    /// The tool never answers, and nothing happens.
+    /// The tool never answers, and nothing happens: not even when the world heals.
     #[serde(rename = "tool.hang")]
     ToolHang {},
     /// The tool begins late.
@@ -43,7 +44,7 @@ pub enum FaultAction {
         /// By how much.
         delay_s: f64,
     },
-    /// The tool does its work, and what it answers is not what it should be.
+    /// The tool does its work, and what it answers is not what it should be. It comes to the next call that has an answer.
     #[serde(rename = "tool.malformed_result")]
     ToolMalformedResult {},
     /// Too many requests (HTTP 429).
@@ -65,7 +66,7 @@ pub enum FaultAction {
         /// When that is noticed.
         after_s: f64,
     },
-    /// The answer breaks off.
+    /// The answer breaks off. As what else becomes of an answer, it comes to the next request that has one.
     #[serde(rename = "model.truncated_stream")]
     ModelTruncatedStream {},
     /// The arguments of the answer's calls are no JSON object.
@@ -285,7 +286,7 @@ impl FaultAction {
     }
 
     /// The host that it names.
-    pub(super) fn host(&self) -> Option<&str> {
+    pub(crate) fn host(&self) -> Option<&str> {
         match self {
             Self::NetworkPartition { host, .. }
             | Self::NetworkLatency { host, .. }
@@ -306,7 +307,7 @@ impl FaultAction {
     }
 
     /// The peer that it names.
-    pub(super) fn peer(&self) -> Option<&str> {
+    pub(crate) fn peer(&self) -> Option<&str> {
         match self {
             Self::NetworkPartition { peer, .. }
             | Self::NetworkLatency { peer, .. }

@@ -1,7 +1,7 @@
 //! Which faults come when, and which came.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -9,10 +9,13 @@ use parking_lot::Mutex;
 use rand_chacha::ChaCha8Rng;
 use windtunnel_core::event::{Event, EventKind};
 
+use super::claim::Claim;
 use super::deed::Deed;
 use super::kind::Target;
 use super::random::Drawing;
-use super::{Fault, FaultAction, FaultKind, FaultPlan, RandomFaults};
+use super::survey::{FaultPoint, Survey};
+use super::{Fault, FaultKind, FaultPlan, RandomFaults, Undelivered, UndeliveredFault};
+use crate::WorldError;
 use crate::host::Hosts;
 
 /// A fault that came.
@@ -29,6 +32,9 @@ pub struct DeliveredFault {
 /// One without an end counts as more than there can be with one.
 const WITHOUT_END: u64 = 1 << 32;
 
+/// How many faults may come of each other: each within what the one before does.
+const NESTED_MAX: u32 = 32;
+
 /// What a fault that lasts does: its kind, the host, and the other one, if it is between two.
 pub(super) type Ailment = (FaultKind, Arc<str>, Option<Arc<str>>);
 
@@ -36,46 +42,75 @@ pub(super) type Ailment = (FaultKind, Arc<str>, Option<Arc<str>>);
 pub(crate) struct Injector {
     state: Mutex<State>,
     hosts: OnceLock<Weak<Hosts>>,
-    /// Whether a fault is being carried out, of which further events come.
-    is_acting: AtomicBool,
+    /// How many faults are being carried out, each at an event that comes of the one before.
+    nested: AtomicU32,
 }
 
 struct State {
     planned: Vec<Planned>,
     drawing: Option<Drawing>,
+    survey: Option<Survey>,
     /// For the next tool, model or journal.
     pending: Vec<Pending>,
     delivered: Vec<DeliveredFault>,
+    undelivered: Vec<UndeliveredFault>,
+    /// All hosts that there ever were.
+    hosts: BTreeSet<Arc<str>>,
     /// How many faults last that do the same.
     lasting: BTreeMap<Ailment, u64>,
     is_healed: bool,
 }
 
 struct Planned {
+    index: usize,
     fault: Fault,
     seen: u64,
 }
 
-struct Pending {
+/// A fault whose event has come.
+#[derive(Clone)]
+struct Due {
     fault: Fault,
+    /// Its place in the plan, if it is of that.
+    index: Option<usize>,
+}
+
+/// A fault that waits for somebody to take it.
+pub(super) struct Pending {
+    due: Due,
     target: Target,
     /// Only for this tool.
     tool: Option<Arc<str>>,
 }
 
+impl Pending {
+    pub(super) fn fault(&self) -> &Fault {
+        &self.due.fault
+    }
+}
+
 impl Injector {
-    pub(crate) fn new(plan: &FaultPlan, random: Option<(&RandomFaults, ChaCha8Rng)>) -> Self {
-        let planned = plan.faults.iter().map(|fault| Planned { fault: fault.clone(), seen: 0 }).collect();
+    /// With faults that are planned, and drawn; and with these kinds, it notes where each could come.
+    pub(crate) fn new(
+        plan: &FaultPlan,
+        random: Option<(&RandomFaults, ChaCha8Rng)>,
+        surveyed: Option<BTreeSet<FaultKind>>,
+    ) -> Self {
+        let planned = plan.faults.iter().enumerate();
+        let planned = planned.map(|(index, fault)| Planned { index, fault: fault.clone(), seen: 0 }).collect();
         let drawing = random.map(|(faults, generator)| Drawing::new(faults, generator));
         let state = State {
             planned,
             drawing,
+            survey: surveyed.map(Survey::new),
             pending: Vec::new(),
             delivered: Vec::new(),
+            undelivered: Vec::new(),
+            hosts: BTreeSet::new(),
             lasting: BTreeMap::new(),
             is_healed: false,
         };
-        Self { state: Mutex::new(state), hosts: OnceLock::new(), is_acting: AtomicBool::new(false) }
+        Self { state: Mutex::new(state), hosts: OnceLock::new(), nested: AtomicU32::new(0) }
     }
 
     /// Says on which hosts it acts.
@@ -88,34 +123,43 @@ impl Injector {
         let due = self.state.lock().due(event);
         let Some(hosts) = self.hosts.get().and_then(Weak::upgrade) else { return };
         // Outside the lock: what is done to a host is an event too.
-        for fault in due {
-            let is_nested = self.is_acting.load(Ordering::Relaxed);
-            if let Some(deed) = Deed::of(&fault.action, event, &hosts, is_nested) {
+        for due in due {
+            let nested = self.nested.load(Ordering::Relaxed);
+            if nested >= NESTED_MAX {
+                self.state.lock().miss(due, Undelivered::TooDeep);
+            } else if let Some(deed) = Deed::of(&due.fault.action, event, &hosts, nested > 0) {
                 let host = deed.host().clone();
-                self.deliver(&hosts, fault, Some(host));
-                self.is_acting.store(true, Ordering::Relaxed);
+                self.deliver(due.fault, Some(host));
+                self.nested.store(nested + 1, Ordering::Relaxed);
                 deed.act(&hosts);
-                self.is_acting.store(is_nested, Ordering::Relaxed);
+                self.nested.store(nested, Ordering::Relaxed);
+            } else {
+                self.state.lock().miss(due, Undelivered::NothingToActOn);
             }
         }
     }
 
     /// The fault for whoever is about to act, if there is one.
-    pub(crate) fn claim(&self, target: Target, name: &str, host: Option<&Arc<str>>) -> Option<FaultAction> {
-        let hosts = self.hosts.get()?.upgrade()?;
-        let fault = {
-            let mut state = self.state.lock();
-            let is_for =
-                |pending: &Pending| pending.target == target && pending.tool.as_deref().is_none_or(|tool| tool == name);
-            let place = state.pending.iter().position(is_for)?;
-            state.pending.remove(place).fault
-        };
-        let action = fault.action.clone();
-        self.deliver(&hosts, fault, host.cloned());
-        Some(action)
+    pub(super) fn claim(&self, target: Target, name: &str, host: Option<&Arc<str>>) -> Option<Claim<'_>> {
+        let mut state = self.state.lock();
+        let is_for =
+            |pending: &Pending| pending.target == target && pending.tool.as_deref().is_none_or(|tool| tool == name);
+        let place = state.pending.iter().position(is_for)?;
+        Some(Claim::new(self, state.pending.remove(place), host.cloned()))
     }
 
-    fn deliver(&self, hosts: &Hosts, fault: Fault, host: Option<Arc<str>>) {
+    /// Whoever took it was not touched by it: it is for the next one.
+    pub(super) fn give_back(&self, pending: Pending) {
+        let mut state = self.state.lock();
+        if state.is_healed {
+            state.miss(pending.due, Undelivered::NobodyTookIt);
+        } else {
+            state.pending.insert(0, pending);
+        }
+    }
+
+    pub(super) fn deliver(&self, fault: Fault, host: Option<Arc<str>>) {
+        let Some(hosts) = self.hosts.get().and_then(Weak::upgrade) else { return };
         let parts = hosts.parts();
         let kind = fault.action.kind().name();
         let delivered = DeliveredFault { fault, at: parts.env.now(), host: host.clone() };
@@ -147,7 +191,39 @@ impl Injector {
     pub(crate) fn stop(&self) {
         let mut state = self.state.lock();
         state.is_healed = true;
-        state.pending.clear();
+        state.forget_pending();
+    }
+
+    /// There is a host of this name now.
+    pub(crate) fn meet(&self, host: &Arc<str>) {
+        self.state.lock().hosts.insert(Arc::clone(host));
+    }
+
+    /// The first planned fault about a host that there never was, with its name.
+    pub(crate) fn stranger(&self, plan: &FaultPlan) -> Option<WorldError> {
+        let hosts = &self.state.lock().hosts;
+        let names =
+            plan.faults.iter().enumerate().flat_map(|(index, fault)| fault.hosts().map(move |host| (index, host)));
+        let (index, host) = names.into_iter().find(|(_, host)| !hosts.contains(*host))?;
+        let hosts = hosts.iter().map(ToString::to_string).collect();
+        Some(WorldError::UnknownHost { index, host: host.to_owned(), hosts })
+    }
+
+    /// The planned faults that did not come, in the order of the plan. At the end.
+    pub(crate) fn undelivered(&self) -> Vec<UndeliveredFault> {
+        let mut state = self.state.lock();
+        state.forget_pending();
+        for Planned { index, fault, seen } in std::mem::take(&mut state.planned) {
+            state.miss(Due { fault, index: Some(index) }, Undelivered::NoEvent { seen });
+        }
+        let mut undelivered = std::mem::take(&mut state.undelivered);
+        undelivered.sort_by_key(|fault| fault.index);
+        undelivered
+    }
+
+    /// Where faults could have come, if that was to be noted. At the end.
+    pub(crate) fn take_points(&self) -> Vec<FaultPoint> {
+        self.state.lock().survey.take().map(Survey::into_points).unwrap_or_default()
     }
 
     pub(crate) fn delivered(&self) -> Vec<DeliveredFault> {
@@ -157,26 +233,47 @@ impl Injector {
 
 impl State {
     /// The faults that the world is to carry out at this event. Those of tools, models and journals wait for them.
-    fn due(&mut self, event: &Event) -> Vec<Fault> {
-        if self.is_healed || (self.planned.is_empty() && self.drawing.is_none()) {
+    fn due(&mut self, event: &Event) -> Vec<Due> {
+        if self.is_healed {
+            return Vec::new();
+        }
+        if let Some(survey) = &mut self.survey {
+            survey.note(event);
+        }
+        if self.planned.is_empty() && self.drawing.is_none() {
             return Vec::new();
         }
         let mut due = Vec::new();
         self.planned.retain_mut(|planned| {
             let comes = planned.fault.when.count(&mut planned.seen, event);
             if comes {
-                due.push(planned.fault.clone());
+                due.push(Due { fault: planned.fault.clone(), index: Some(planned.index) });
             }
             !comes
         });
-        due.extend(self.drawing.as_mut().and_then(|drawing| drawing.at(event)));
+        let drawn = self.drawing.as_mut().and_then(|drawing| drawing.at(event));
+        due.extend(drawn.map(|fault| Due { fault, index: None }));
         let mut of_world = Vec::new();
-        for fault in due {
-            match fault.action.kind().target() {
-                Target::World => of_world.push(fault),
-                target => self.pending.push(Pending { fault, target, tool: event.kind.tool().cloned() }),
+        for due in due {
+            match due.fault.action.kind().target() {
+                Target::World => of_world.push(due),
+                target => self.pending.push(Pending { due, target, tool: event.kind.tool().cloned() }),
             }
         }
         of_world
+    }
+
+    /// A fault does not come. Only what is planned is missed.
+    fn miss(&mut self, Due { fault, index }: Due, why: Undelivered) {
+        if let Some(index) = index {
+            self.undelivered.push(UndeliveredFault { index, fault, why });
+        }
+    }
+
+    /// Nobody will take what waits to be taken.
+    fn forget_pending(&mut self) {
+        for pending in std::mem::take(&mut self.pending) {
+            self.miss(pending.due, Undelivered::NobodyTookIt);
+        }
     }
 }

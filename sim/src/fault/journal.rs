@@ -6,6 +6,7 @@ use windtunnel_core::BoxFuture;
 use windtunnel_core::durable::{Commit, Decision, Fence, JournalLayer, JournalStore, Record, Refusal};
 use windtunnel_core::event::EventKind;
 
+use super::claim::Claim;
 use super::kind::Target;
 use super::{FaultAction, Faults};
 use crate::world::subject_of_world;
@@ -24,7 +25,8 @@ impl<S: JournalStore> FaultyJournal<S> {
 
     async fn commit(&self, commit: &'static str, committing: impl Future<Output = Commit>) -> Commit {
         let event = || EventKind::JournalCommit { commit };
-        match self.faults.take(Target::Journal, commit, &subject_of_world(), event).await {
+        let claim = self.faults.take(Target::Journal, commit, &subject_of_world(), event).await;
+        match claim.and_then(Claim::deliver) {
             Some(FaultAction::JournalLoseAcknowledgment {}) => {
                 let _unseen = committing.await;
                 Commit::Unknown

@@ -4,6 +4,7 @@
 //! journal takes faults if it is wrapped by [`Faults`].
 
 mod action;
+mod claim;
 mod deed;
 mod injector;
 mod journal;
@@ -13,7 +14,9 @@ mod pattern;
 mod plan;
 mod point;
 mod random;
+mod survey;
 mod tool;
+mod undelivered;
 
 pub use action::FaultAction;
 pub use injector::DeliveredFault;
@@ -26,4 +29,6 @@ pub(crate) use pattern::Occurrences;
 pub use plan::{Fault, FaultPlan, FaultPlanError};
 pub use point::Faults;
 pub use random::RandomFaults;
+pub(crate) use survey::FaultPoint;
 pub use tool::FaultyTool;
+pub use undelivered::{Undelivered, UndeliveredFault};

@@ -10,6 +10,7 @@ use windtunnel_core::model::{
 use windtunnel_core::{BoxFuture, BoxStream};
 
 use super::action::duration;
+use super::claim::Claim;
 use super::kind::Target;
 use super::{FaultAction, Faults};
 use crate::world::subject_of_world;
@@ -24,10 +25,23 @@ pub struct FaultyModel<M> {
 /// What becomes of an answer that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
-    None,
     Truncated,
     MalformedJson,
     WrongTool,
+}
+
+/// What becomes of the answer, with the fault that comes only if there is one.
+type Damaging<'f> = Option<(Damage, Claim<'f>)>;
+
+impl Damage {
+    fn of(action: &FaultAction) -> Option<Self> {
+        match action {
+            FaultAction::ModelTruncatedStream {} => Some(Self::Truncated),
+            FaultAction::ModelMalformedJson {} => Some(Self::MalformedJson),
+            FaultAction::ModelWrongTool {} => Some(Self::WrongTool),
+            _ => None,
+        }
+    }
 }
 
 const NO_SUCH_TOOL: &str = "no_such_tool";
@@ -38,11 +52,15 @@ impl<M: ModelTransport> FaultyModel<M> {
     }
 
     /// The fault that comes to a request: an answer of its own, or what becomes of the model's.
-    async fn fault(&self, request: &ModelRequest) -> Result<Damage, Result<ModelResponse, ModelError>> {
+    async fn fault(&self, request: &ModelRequest) -> Result<Damaging<'_>, Result<ModelResponse, ModelError>> {
         let event = || EventKind::ModelRequest { model: request.model.as_str().into() };
         let taken = self.faults.take(Target::Model, &request.model, &subject_of_world(), event).await;
+        let Some(claim) = taken else { return Ok(None) };
+        if let Some(damage) = claim.action().and_then(Damage::of) {
+            return Ok(Some((damage, claim)));
+        }
         let failed = |kind, message: &str| Err(Err(ModelError::new(kind, message)));
-        match taken {
+        match claim.deliver() {
             Some(FaultAction::ModelRateLimited { retry_after_s }) => Err(Err(ModelError {
                 retry_after: retry_after_s.map(duration),
                 ..ModelError::new(ModelErrorKind::RateLimited, "too many requests")
@@ -58,10 +76,7 @@ impl<M: ModelTransport> FaultyModel<M> {
                 finish_reason: FinishReason::Refusal,
                 usage: Usage::default(),
             })),
-            Some(FaultAction::ModelTruncatedStream {}) => Ok(Damage::Truncated),
-            Some(FaultAction::ModelMalformedJson {}) => Ok(Damage::MalformedJson),
-            Some(FaultAction::ModelWrongTool {}) => Ok(Damage::WrongTool),
-            _ => Ok(Damage::None),
+            _ => Ok(None),
         }
     }
 }
@@ -74,8 +89,9 @@ impl<M: ModelTransport> ModelTransport for FaultyModel<M> {
                 Err(answer) => return answer,
             };
             let response = self.model.complete(request).await?;
+            let Some((damage, claim)) = damage else { return Ok(response) };
+            let _delivered = claim.deliver();
             match damage {
-                Damage::None => Ok(response),
                 Damage::Truncated => {
                     Err(ModelError::new(ModelErrorKind::Connection, "the answer ended before it was complete"))
                 }
@@ -100,11 +116,14 @@ impl<M: ModelTransport> ModelTransport for FaultyModel<M> {
                 Err(Err(error)) => return Err(error),
             };
             let deltas = self.model.stream(request).await?;
-            if damage == Damage::None {
-                return Ok(deltas);
-            }
+            let Some((damage, claim)) = damage else { return Ok(deltas) };
             // As the model gave it in full, so that what is cut follows from the answer alone.
             let deltas: Vec<_> = deltas.collect().await;
+            // Of one that fails by itself there is no answer to be damaged.
+            if deltas.is_empty() || deltas.iter().any(Result::is_err) {
+                return Ok(stream::iter(deltas).boxed());
+            }
+            let _delivered = claim.deliver();
             Ok(stream::iter(damaged(deltas, damage)).boxed())
         })
     }
@@ -121,7 +140,6 @@ fn with_wrong_tool(mut response: ModelResponse) -> ModelResponse {
 
 fn damaged(mut deltas: Vec<Result<Delta, ModelError>>, damage: Damage) -> Vec<Result<Delta, ModelError>> {
     match damage {
-        Damage::None => {}
         // At least the end is missing.
         Damage::Truncated => deltas.truncate(deltas.len() / 2),
         Damage::MalformedJson => {

@@ -113,6 +113,11 @@ impl EventPattern {
         self.event.as_deref()
     }
 
+    /// The host of the events, if it says one.
+    pub(crate) fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
     /// Whether no event is the one.
     pub(super) fn is_never(&self) -> bool {
         self.nth == 0

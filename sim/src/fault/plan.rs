@@ -53,6 +53,14 @@ pub enum FaultPlanError {
         /// Whether it may be below 0.
         is_signed: bool,
     },
+    /// A likelihood that is none.
+    #[error("fault {index}: `loss` of network.loss is {loss}; it must be a number from 0 to 1")]
+    Loss {
+        /// The place of the fault, from 0.
+        index: usize,
+        /// What it is.
+        loss: f64,
+    },
     /// A fault that never comes.
     #[error("fault {index}: events are counted from 1, and `nth` is 0")]
     Never {
@@ -96,6 +104,11 @@ impl FaultPlan {
                     return Err(FaultPlanError::Number { index, kind, field, value, is_signed });
                 }
             }
+            if let FaultAction::NetworkLoss { loss, .. } = fault.action
+                && loss > 1.0
+            {
+                return Err(FaultPlanError::Loss { index, loss });
+            }
             if fault.when.is_never() {
                 return Err(FaultPlanError::Never { index });
             }
@@ -108,6 +121,11 @@ impl Fault {
     /// A fault at an event.
     pub fn new(when: EventPattern, action: FaultAction) -> Self {
         Self { when, action }
+    }
+
+    /// The hosts that it names.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = &str> {
+        [self.when.host(), self.action.host(), self.action.peer()].into_iter().flatten()
     }
 }
 
@@ -138,6 +156,10 @@ mod tests {
             error(&crash(r#","restart":1"#))
         );
         assert!(error(r#"[{"when":{},"do":{"fault":"host.explode"}}]"#).contains("unknown variant `host.explode`"));
+        assert_eq!(
+            error(r#"[{"when":{},"do":{"fault":"network.loss","loss":1.5}}]"#),
+            "fault 0: `loss` of network.loss is 1.5; it must be a number from 0 to 1"
+        );
         assert_eq!(
             error(r#"[{"when":{"nth":0},"do":{"fault":"tool.hang"}}]"#),
             "fault 0: events are counted from 1, and `nth` is 0"

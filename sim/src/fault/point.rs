@@ -11,6 +11,7 @@ use windtunnel_core::model::ModelTransport;
 use windtunnel_core::tool::{Tool, ToolError};
 
 use super::action::duration;
+use super::claim::Claim;
 use super::kind::Target;
 use super::{FaultAction, FaultyJournal, FaultyModel, FaultyTool, Injector};
 use crate::world::{HostParts, subject_of_world};
@@ -87,7 +88,14 @@ impl Faults {
         F: Fn() -> Fut,
         Fut: Future<Output = Result<T, BoxError>>,
     {
-        match self.take(Target::Tool, tool, subject, || EventKind::ToolBody { tool: tool.into() }).await {
+        let event = || EventKind::ToolBody { tool: tool.into() };
+        let Some(claim) = self.take(Target::Tool, tool, subject, event).await else { return body().await };
+        if let Some(FaultAction::ToolMalformedResult {}) = claim.action() {
+            let answer = body().await?;
+            let _delivered = claim.deliver();
+            return malformed(answer);
+        }
+        match claim.deliver() {
             Some(FaultAction::ToolError { retryable: true }) => Err(ToolError::retryable("the tool failed").into()),
             Some(FaultAction::ToolError { retryable: false }) => Err(ToolError::new("the tool failed").into()),
             Some(FaultAction::ToolHang {}) => std::future::pending().await,
@@ -109,7 +117,6 @@ impl Faults {
                 self.env.sleep(duration(delay_s)).await;
                 answer
             }
-            Some(FaultAction::ToolMalformedResult {}) => malformed(body().await?),
             _ => body().await,
         }
     }
@@ -121,7 +128,7 @@ impl Faults {
         name: &str,
         subject: &Subject,
         kind: impl FnOnce() -> EventKind,
-    ) -> Option<FaultAction> {
+    ) -> Option<Claim<'_>> {
         self.emitter.emit(subject, kind).await;
         self.injector.claim(target, name, self.env.host())
     }

@@ -64,10 +64,11 @@ pub(super) struct HostGate {
 }
 
 impl Gate for HostGate {
+    fn is_open(&self) -> bool {
+        !self.life.is_over()
+    }
+
     fn pass(&self, event: &Event) -> Option<BoxFuture<'static, ()>> {
-        if self.life.is_over() {
-            return Some(Box::pin(std::future::pending()));
-        }
         let acting = self.world.pass(event);
         if self.life.is_over() {
             return Some(Box::pin(std::future::pending()));

@@ -86,6 +86,7 @@ impl Hosts {
         self.fabric.names().give(address, name);
         let machine = Arc::new(Machine::new(name.into(), place, id, address, self.new_owner()));
         machines.insert(name.into(), Arc::clone(&machine));
+        self.parts.injector.meet(&machine.name);
         Ok(Host::new(machine, Arc::clone(self)))
     }
 

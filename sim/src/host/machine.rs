@@ -363,8 +363,10 @@ impl Host {
 
     /// How packets travel from this host to the other one.
     pub fn set_link_towards(&self, other: &Self, settings: LinkSettings) {
-        self.hosts.fabric.set_link(self.machine.place, other.machine.place, settings);
-        self.emit_link(other);
+        if self.hosts.parts.accept(&settings) {
+            self.hosts.fabric.set_link(self.machine.place, other.machine.place, settings);
+            self.emit_link(other);
+        }
     }
 
     /// Changes what is wrong with the ways between the two hosts, in both directions.

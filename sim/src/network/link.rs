@@ -18,8 +18,16 @@ pub struct LinkSettings {
     /// The longest; the shortest, if it is below that. Default 2 ms.
     pub latency_max: Duration,
     /// How likely a packet is lost, from 0 to 1; TCP sends it again, so that it comes later, after twelve losses in a row at
-    /// the latest. To let nothing through, partition the hosts. What is no number is 0. Default 0.
+    /// the latest. To let nothing through, partition the hosts. Anything else fails the run
+    /// ([`WorldError::InvalidLoss`](crate::WorldError::InvalidLoss)). Default 0.
     pub loss: f64,
+}
+
+impl LinkSettings {
+    /// Whether every packet can be drawn by them.
+    pub(crate) fn is_valid(&self) -> bool {
+        (0.0..=1.0).contains(&self.loss)
+    }
 }
 
 impl Default for LinkSettings {
@@ -57,6 +65,9 @@ pub(super) struct Passage {
     /// How often it is lost before.
     pub(super) losses: u32,
 }
+
+/// A century: longer than any world lasts, and far below what a clock can count.
+const LATENCY_MAX_NS: u64 = 100 * 365 * 24 * 60 * 60 * 1_000_000_000;
 
 /// How often one packet may be lost, however likely that is: then a connection is nearly given up.
 const LOSSES_MAX: u32 = 12;
@@ -129,7 +140,7 @@ impl Links {
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 4)
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).min(LATENCY_MAX_NS)
 }
 
 #[cfg(test)]
@@ -151,6 +162,15 @@ mod tests {
         busy.set(WAY, settings);
         let again = drawn.iter().map(|_| (busy.draw((Place(1), Place(0)), &streams), busy.draw(WAY, &streams)).1);
         assert_eq!(again.collect::<Vec<_>>(), drawn);
+    }
+
+    #[test]
+    fn latencies_without_bound_are_a_century_at_the_most() {
+        let (streams, mut links) = (Streams::new(7), Links::new());
+        for latency_max in [Duration::MAX, Duration::from_nanos(u64::MAX)] {
+            links.set(WAY, LinkSettings { latency_min: Duration::ZERO, latency_max, loss: 0.0 });
+            assert!(links.draw(WAY, &streams).latency_ns <= LATENCY_MAX_NS);
+        }
     }
 
     #[test]

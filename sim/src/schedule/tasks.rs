@@ -33,6 +33,7 @@ struct Inner {
     ready: Vec<Option<TaskId>>,
     is_scenario_ready: bool,
     scenario_rank: u64,
+    scenario_turns: u64,
     paused: BTreeSet<Owner>,
     chooser: Chooser,
     /// Wakes the driver, when it does not run.
@@ -49,6 +50,8 @@ struct Slot {
     waker: Waker,
     is_ready: bool,
     rank: u64,
+    /// How often it went on.
+    turns: u64,
 }
 
 /// What runs next.
@@ -73,6 +76,7 @@ impl Tasks {
             ready: vec![None],
             is_scenario_ready: true,
             scenario_rank: chooser.rank(),
+            scenario_turns: 0,
             paused: BTreeSet::new(),
             chooser,
             driver: Waker::noop().clone(),
@@ -107,8 +111,8 @@ impl Tasks {
             let id = TaskId { place: entry.key(), number };
             let waker: Waker = Arc::new(Waking { task: Some(id), shared: Arc::downgrade(&self.shared) }).into();
             let label = label.clone();
-            let slot = Slot { number, owner, label, future: Some(future), waker: waker.clone(), is_ready: false, rank };
-            entry.insert(slot);
+            let (future, waker_of_slot) = (Some(future), waker.clone());
+            entry.insert(Slot { number, owner, label, future, waker: waker_of_slot, is_ready: false, rank, turns: 0 });
             (waker, number)
         };
         waker.wake();
@@ -164,10 +168,12 @@ impl Tasks {
                 if inner.chooser.is_fair() { inner.ready.swap_remove(place) } else { inner.ready.remove(place) };
             let Some(id) = taken else {
                 inner.is_scenario_ready = false;
+                inner.scenario_turns += 1;
                 return Some(Next::Scenario);
             };
             let Some(slot) = inner.slots.get_mut(id.place) else { continue };
             slot.is_ready = false;
+            slot.turns += 1;
             if let Some(future) = slot.future.take() {
                 return Some(Next::Task(Running { id, future, waker: slot.waker.clone() }));
             }
@@ -205,6 +211,17 @@ impl Tasks {
         let inner = self.shared.inner.lock();
         inner.slots.iter().map(|(_, slot)| (slot.number, (slot.owner, slot.label.clone()))).collect()
     }
+
+    /// How often each went on, by number; the scenario, which has no label, is the first.
+    pub(crate) fn turns(&self) -> Vec<(u64, Option<Label>, u64)> {
+        let inner = self.shared.inner.lock();
+        let of_slot = |(_, slot): (usize, &Slot)| (slot.number, Some(slot.label.clone()), slot.turns);
+        let mut turns: Vec<_> = inner.slots.iter().map(of_slot).collect();
+        turns.push((0, None, inner.scenario_turns));
+        turns.sort_unstable_by_key(|(number, ..)| *number);
+        turns
+    }
+
     /// How many could go on now.
     pub(crate) fn count_ready(&self) -> usize {
         self.shared.inner.lock().ready.len()

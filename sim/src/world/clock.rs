@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use windtunnel_core::env::{Blocking, Clock};
 
-use super::run::WorldError;
+use super::error::WorldError;
 use super::timers::{TimerKey, Timers};
 
 /// What the clock's users and the driver share.

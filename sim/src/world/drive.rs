@@ -14,8 +14,9 @@ use parking_lot::Mutex;
 use tokio::time::Sleep;
 use windtunnel_core::env::Waits;
 
+use super::activity::Activity;
 use super::clock::Time;
-use super::run::WorldError;
+use super::error::WorldError;
 use super::waiting::{SCENARIO, Waiting};
 use super::watch::Watch;
 use crate::host::Hosts;
@@ -85,7 +86,7 @@ impl TimeMover {
             }
             Some(_) => {
                 let limit = Duration::from_nanos(self.limit_ns);
-                Err(WorldError::TimeLimit { limit, waiting: Waiting::default() })
+                Err(WorldError::TimeLimit { limit, activity: Activity::default(), waiting: Waiting::default() })
             }
             None => Err(WorldError::Stuck { waiting: Waiting::default() }),
         }
@@ -147,12 +148,18 @@ impl<F: Future> Drive<F> {
         Self { scenario: Box::pin(scenario), scenario_waker, mover, hosts, waits, polls: Polls::default() }
     }
 
-    /// The error, with who waits for what.
+    /// The error, with who waits for what, and what went on.
     fn explained(&self, error: WorldError) -> WorldError {
         let waiting = |has_timers| Waiting::now(&self.waits, &self.hosts, has_timers);
+        let activity = || Activity::now(&self.hosts);
         match error {
             WorldError::Stuck { .. } => WorldError::Stuck { waiting: waiting(false) },
-            WorldError::TimeLimit { limit, .. } => WorldError::TimeLimit { limit, waiting: waiting(true) },
+            WorldError::TimeLimit { limit, .. } => {
+                WorldError::TimeLimit { limit, activity: activity(), waiting: waiting(true) }
+            }
+            WorldError::TooManyEvents { events_max, .. } => {
+                WorldError::TooManyEvents { events_max, activity: activity() }
+            }
             error => error,
         }
     }
@@ -186,7 +193,7 @@ impl<F: Future> Drive<F> {
             self.hosts.fabric().turn();
             let polls = self.polls.count(now_ns);
             if polls > POLLS_AT_ONE_INSTANT_MAX {
-                return Poll::Ready(Err(WorldError::Spinning { polls }));
+                return Poll::Ready(Err(WorldError::Spinning { polls, activity: Activity::now(&self.hosts) }));
             }
         }
         Poll::Pending

@@ -9,8 +9,9 @@ use futures_core::future::BoxFuture;
 use windtunnel_core::env::{Clock, Waits, panic_message};
 use windtunnel_core::event::{Event, Gate};
 
+use super::activity::Activity;
 use super::clock::WorldClock;
-use super::run::WorldError;
+use super::error::WorldError;
 use super::trigger::Triggers;
 use crate::fault::Injector;
 
@@ -72,7 +73,9 @@ impl Gate for WorldGate {
         let reaction = match &self.react {
             // Also a step that never waits must come to an end.
             _ if event.sequence >= self.events_max => {
-                self.clock.time.end(WorldError::TooManyEvents { events_max: self.events_max });
+                self.clock
+                    .time
+                    .end(WorldError::TooManyEvents { events_max: self.events_max, activity: Activity::default() });
                 Reaction::Freeze
             }
             Some(react) => catch_unwind(AssertUnwindSafe(|| react(event))).unwrap_or_else(|payload| {

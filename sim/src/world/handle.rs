@@ -7,9 +7,9 @@ use windtunnel_core::env::Env;
 use windtunnel_core::event::{Emitter, Event, EventKind, Sink, Subject};
 
 use super::clock::WorldClock;
+use super::error::WorldError;
 use super::gate::{Reaction, WorldGate};
 use super::inputs::Inputs;
-use super::run::WorldError;
 use super::streams::Streams;
 use super::trigger::Trigger;
 use crate::Trace;
@@ -55,6 +55,14 @@ impl HostParts {
     /// A guest panicked: the world ends as soon as nothing is left to run.
     pub(crate) fn panicked(&self, message: String) {
         self.clock.time.end(WorldError::Panicked { message });
+    }
+
+    /// Whether links can be set so; if not, the world ends with that.
+    pub(crate) fn accept(&self, settings: &LinkSettings) -> bool {
+        if !settings.is_valid() {
+            self.clock.time.end(WorldError::InvalidLoss { loss: settings.loss });
+        }
+        settings.is_valid()
     }
 
     /// Emits an event of the world itself, on a host or on none.
@@ -131,7 +139,9 @@ impl WorldHandle {
 
     /// How packets travel between hosts that have no settings of their own.
     pub fn set_links(&self, settings: LinkSettings) {
-        self.hosts.fabric().set_default_link(settings);
+        if self.hosts.parts().accept(&settings) {
+            self.hosts.fabric().set_default_link(settings);
+        }
     }
 
     /// Where tools, models and journals that are on no host get their faults.

@@ -1,6 +1,6 @@
 //! Running a scenario in a world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Weak};
@@ -14,23 +14,26 @@ use windtunnel_core::event::{Event, EventKind, Sink};
 
 use super::clock::{Time, WorldClock};
 use super::drive::{Drive, TimeMover};
+use super::error::WorldError;
 use super::gate::{React, Reaction, WorldGate};
 use super::handle::{HostParts, WorldHandle};
 use super::inputs::Inputs;
 #[cfg(feature = "alarm")]
 use super::leaks::Leaks;
 use super::streams::{SharedStreams, Streams};
-use super::waiting::Waiting;
 use super::watch::Watch;
 use crate::assertion::{Assertions, Tally};
 use crate::effect::Effects;
-use crate::fault::{DeliveredFault, FaultPlan, Injector, RandomFaults};
+use crate::fault::{DeliveredFault, FaultKind, FaultPlan, FaultPoint, Injector, RandomFaults, UndeliveredFault};
 use crate::host::Hosts;
 use crate::network::Fabric;
 use crate::schedule::{Schedule, Tasks};
 use crate::{Divergence, Trace, trace};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long a world lasts that is not told.
+const TIME_LIMIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Room for about a thousand calls nested in each other without optimisation. Only what is used is taken from the system.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
@@ -52,7 +55,7 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 pub struct World {
     seed: u64,
     epoch: SystemTime,
-    time_limit: Duration,
+    time_limit: Option<Duration>,
     events_max: u64,
     react: Option<React>,
     schedule: Schedule,
@@ -61,6 +64,10 @@ pub struct World {
     heal_after: Option<Duration>,
     inputs: BTreeMap<String, Vec<u64>>,
     keeps_choices: bool,
+    /// Whether its plan was made of a run that may have been another one.
+    is_repetition: bool,
+    /// The kinds of fault for which it notes where they could come.
+    surveyed: Option<BTreeSet<FaultKind>>,
     #[cfg(feature = "alarm")]
     leaks: Leaks,
 }
@@ -79,6 +86,8 @@ pub struct Run<T> {
     pub elapsed: Duration,
     /// The faults that came, in their order.
     pub faults: Vec<DeliveredFault>,
+    /// The planned faults that did not come, in the order of the plan.
+    pub undelivered: Vec<UndeliveredFault>,
     /// What was asserted, by name.
     pub assertions: BTreeMap<Arc<str>, Tally>,
     /// The inputs that the scenario asked for, by name, in their order.
@@ -86,6 +95,8 @@ pub struct Run<T> {
     /// The number of the task that went on, for each choice between several; nothing, unless they are kept
     /// ([`World::keep_choices`]).
     pub choices: Vec<u64>,
+    /// Where faults could have come, if the world was to note that.
+    pub(crate) points: Vec<FaultPoint>,
 }
 
 impl<T> Run<T> {
@@ -95,84 +106,13 @@ impl<T> Run<T> {
     }
 }
 
-/// A scenario came to no end.
-#[derive(Debug, thiserror::Error)]
-pub enum WorldError {
-    /// It panicked, as a failed assertion does.
-    #[error("the scenario panicked: {message}")]
-    Panicked {
-        /// The panic's text.
-        message: String,
-    },
-    /// It ended with an error.
-    #[error("{problem}")]
-    Failed {
-        /// What the error says.
-        problem: String,
-    },
-    /// An assertion does not hold.
-    #[error("the assertion {assertion:?} does not hold")]
-    AssertionFailed {
-        /// Its name.
-        assertion: String,
-    },
-    /// Faults were planned, and none came: the run tests nothing.
-    #[error("of {planned} planned faults none came: their events did not, or there was nothing for them to act on")]
-    NoFaultDelivered {
-        /// How many were planned.
-        planned: usize,
-    },
-    /// Everything waits and no timer is armed.
-    #[error(
-        "nothing is left to happen: every task waits, and none for a time before the world's limit; what hangs without \
-         a timeout, or waits for a thread or for input from outside, does so forever{waiting}"
-    )]
-    Stuck {
-        /// Who waits for what.
-        waiting: Waiting,
-    },
-    /// The world's time ran out.
-    #[error("the world's time ran out after {limit:?}: something waits or retries without end{waiting}")]
-    TimeLimit {
-        /// The limit ([`World::time_limit`]).
-        limit: Duration,
-        /// Who waits for what.
-        waiting: Waiting,
-    },
-    /// There were too many events.
-    #[error("over {events_max} events: something goes on without end")]
-    TooManyEvents {
-        /// The limit ([`World::events_max`]).
-        events_max: u64,
-    },
-    /// The scenario never waits for anything.
-    #[error("the scenario was polled {polls} times without time moving: it wakes itself and never waits")]
-    Spinning {
-        /// How often it was polled.
-        polls: u64,
-    },
-    /// A guest reached past the world (`World::leaks`, feature `alarm`): its run may not follow from the seed.
-    #[error("the guest {what} {place}; leaks: {count}; ask `Env` instead, or choose `Leaks::Serve`")]
-    Leak {
-        /// What it did first.
-        what: String,
-        /// Where.
-        place: String,
-        /// How often it reached past the world.
-        count: u64,
-    },
-    /// The system has no thread or runtime for the world.
-    #[error("the world's thread did not start")]
-    Thread(#[source] std::io::Error),
-}
-
 impl World {
     /// A world with this seed, that begins on 2025-01-01 and lasts at most a year.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             epoch: SystemTime::UNIX_EPOCH + 20_089 * DAY,
-            time_limit: 365 * DAY,
+            time_limit: None,
             events_max: 1_000_000,
             react: None,
             schedule: Schedule::default(),
@@ -181,6 +121,8 @@ impl World {
             heal_after: None,
             inputs: BTreeMap::new(),
             keeps_choices: false,
+            is_repetition: false,
+            surveyed: None,
             #[cfg(feature = "alarm")]
             leaks: Leaks::default(),
         }
@@ -195,7 +137,7 @@ impl World {
     /// How long the world lasts on its own clock. Default: 365 days.
     #[must_use]
     pub fn time_limit(self, time_limit: Duration) -> Self {
-        Self { time_limit, ..self }
+        Self { time_limit: Some(time_limit), ..self }
     }
 
     /// How many events there may be. Default: one million.
@@ -210,7 +152,9 @@ impl World {
         Self { schedule, ..self }
     }
 
-    /// What goes wrong. A run in which nothing of it does fails ([`WorldError::NoFaultDelivered`]). Default: nothing.
+    /// What goes wrong. A run in which nothing of it does fails ([`WorldError::NoFaultDelivered`]), and so does one that
+    /// never had a host which it names ([`WorldError::UnknownHost`]); what else did not come is said by [`Run::undelivered`].
+    /// Default: nothing.
     #[must_use]
     pub fn faults(self, plan: FaultPlan) -> Self {
         Self { plan, ..self }
@@ -244,7 +188,18 @@ impl World {
     /// Without what it plans, draws and is given itself: with these faults alone, and these inputs first.
     pub(crate) fn repeating(mut self, plan: FaultPlan, inputs: BTreeMap<String, Vec<u64>>) -> Self {
         self.inputs.extend(inputs);
-        Self { plan, random_faults: None, ..self }
+        Self { plan, random_faults: None, is_repetition: true, ..self }
+    }
+
+    /// Notes where faults of these kinds could come.
+    pub(crate) fn survey(self, kinds: &BTreeSet<FaultKind>) -> Self {
+        Self { surveyed: Some(kinds.clone()), ..self }
+    }
+
+    /// Ends after so long at the latest: earlier, if it was told so.
+    pub(crate) fn within(self, time_limit: Duration) -> Self {
+        let time_limit = self.time_limit.map_or(time_limit, |own| own.min(time_limit));
+        Self { time_limit: Some(time_limit), ..self }
     }
 
     /// What becomes of guests that read the real clock, draw the system's entropy, or start a thread. Default:
@@ -301,18 +256,29 @@ impl World {
         Fut: Future<Output = T>,
     {
         let parts = Arc::new(self.host_parts());
-        let mut outcome = self.on_thread(&parts, scenario);
+        let outcome = self.on_thread(&parts, scenario);
         let faults = parts.injector.delivered();
-        if outcome.is_ok() && faults.is_empty() && !self.plan.faults.is_empty() {
-            outcome = Err(WorldError::NoFaultDelivered { planned: self.plan.faults.len() });
-        }
+        let outcome = outcome.and_then(|value| self.check_faults(&parts.injector, &faults).map(|()| value));
+        let (undelivered, points) = (parts.injector.undelivered(), parts.injector.take_points());
         let (assertions, inputs) = (parts.assertions.tallies(), parts.inputs.drawn());
         let elapsed = Duration::from_nanos(parts.clock.time.now_ns());
         let choices = std::mem::take(&mut *parts.choices.lock());
         let trace = parts.trace.clone();
         // What else holds on to the trace goes first, so that its events need not be copied.
         drop(parts);
-        Run { seed: self.seed, outcome, trace: trace.into_events(), elapsed, faults, assertions, inputs, choices }
+        let (seed, trace) = (self.seed, trace.into_events());
+        Run { seed, outcome, trace, elapsed, faults, undelivered, assertions, inputs, choices, points }
+    }
+
+    /// Whether what was planned tests anything.
+    fn check_faults(&self, injector: &Injector, delivered: &[DeliveredFault]) -> Result<(), WorldError> {
+        if let Some(error) = injector.stranger(&self.plan).filter(|_| !self.is_repetition) {
+            return Err(error);
+        }
+        if delivered.is_empty() && !self.plan.faults.is_empty() {
+            return Err(WorldError::NoFaultDelivered { planned: self.plan.faults.len() });
+        }
+        Ok(())
     }
 
     /// Runs a scenario twice and compares the traces, how long the runs took on the world's clock, and how they ended.
@@ -367,7 +333,7 @@ impl World {
         Fut: Future<Output = T>,
     {
         let time = &parts.clock.time;
-        let limit_ns = u64::try_from(self.time_limit.as_nanos()).unwrap_or(u64::MAX);
+        let limit_ns = u64::try_from(self.time_limit.unwrap_or(TIME_LIMIT).as_nanos()).unwrap_or(u64::MAX);
         let mover = Arc::new(Mutex::new(TimeMover::new(Arc::clone(time), limit_ns)));
         let runtime = watch.prepare(|| {
             let (parking, unparking) = (Arc::clone(&mover), Arc::clone(time));
@@ -402,7 +368,12 @@ impl World {
             let value = ended.map_err(|payload| panicked(&*payload))?;
             // A destructor may have panicked when the hosts were dropped, or the scenario ended at an assertion.
             match ending.take_end() {
-                Some(error @ (WorldError::Panicked { .. } | WorldError::AssertionFailed { .. })) => Err(error),
+                Some(
+                    error @ (WorldError::Panicked { .. }
+                    | WorldError::AssertionFailed { .. }
+                    | WorldError::AmbiguousAssertion { .. }
+                    | WorldError::InvalidLoss { .. }),
+                ) => Err(error),
                 _ => Ok(value),
             }
         });
@@ -415,7 +386,7 @@ impl World {
         let streams = Arc::new(Streams::new(self.seed));
         let clock = WorldClock { time: Arc::clone(&time), epoch: self.epoch };
         let random = self.random_faults.as_ref().map(|faults| (faults, streams.generator("world/faults")));
-        let injector = Arc::new(Injector::new(&self.plan, random));
+        let injector = Arc::new(Injector::new(&self.plan, random, self.surveyed.clone()));
         let gate = WorldGate {
             clock: clock.clone(),
             events_max: self.events_max,

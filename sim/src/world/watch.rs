@@ -17,8 +17,8 @@ mod armed {
     use windtunnel_core::env::Clock;
 
     use super::super::clock::WorldClock;
+    use super::super::error::WorldError;
     use super::super::leaks::Leaks;
-    use super::super::run::WorldError;
     use super::super::streams::Streams;
 
     /// How long the machine is up when the world begins: no clock of it shows nothing.
@@ -92,7 +92,7 @@ mod armed {
 
 #[cfg(not(feature = "alarm"))]
 mod unarmed {
-    use super::super::run::WorldError;
+    use super::super::error::WorldError;
 
     /// No alarm.
     pub(in super::super) struct Watch;

@@ -284,6 +284,7 @@ fn a_world_whose_time_runs_out_says_who_may_wait_for_it() {
         executor(world.env(), tools, RunLimits::default(), world.trace()).run("balance", json!({})).await
     });
     insta::assert_snapshot!(text, @"
+    went on most often: poller: program (task 1) (60 times)
     run-1/call-1 (balance) waits for its tool, in attempt 1
     the scenario waits for an answer of the bank
     poller: program (task 1) waits for a time, or for nothing the world knows of

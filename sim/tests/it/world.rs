@@ -134,7 +134,7 @@ fn an_endless_scenario_is_cut_even_if_it_never_waits() {
         }
     });
     let outcome: Result<(), _> = run.outcome;
-    assert!(matches!(outcome, Err(WorldError::TooManyEvents { events_max: 100 })), "{outcome:?}");
+    assert!(matches!(outcome, Err(WorldError::TooManyEvents { events_max: 100, .. })), "{outcome:?}");
     assert_eq!(run.trace.len(), 101);
 }
 

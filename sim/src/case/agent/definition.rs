@@ -118,6 +118,10 @@ impl AgentCase {
 }
 
 impl Kind for AgentCase {
+    fn hosts(&self) -> Vec<String> {
+        if self.on_hosts { self.host_names() } else { Vec::new() }
+    }
+
     fn draws(&self) -> bool {
         let tries_again = self.may_fail() || self.tools.iter().any(|tool| tool.tool.spec.retries > 0);
         let draws_jitter = self.jitters && self.rng.is_none() && tries_again;

@@ -1,6 +1,6 @@
 //! A case's agent on hosts: each worker, the model, the tools and the journal on their own, with a network between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,6 +68,12 @@ impl AgentCase {
             world.host(&name)?.start(move |process| work(process, start.clone()));
         }
         Ok(())
+    }
+
+    /// The names of all hosts, in the order in which they are started.
+    pub(super) fn host_names(&self) -> Vec<String> {
+        let of_tools: BTreeSet<_> = self.tools.iter().map(|tool| tool.host().to_owned()).collect();
+        [JOURNAL.to_owned(), MODEL.to_owned()].into_iter().chain(of_tools).chain(self.agent_hosts()).collect()
     }
 
     /// The names of the workers' hosts.
