@@ -9,6 +9,6 @@ mod transport;
 
 pub use error::{ModelError, ModelErrorKind};
 pub use message::{FinishReason, Message, ModelRequest, ModelResponse, Role, ToolDefinition, Usage};
-pub use retry_after::{RETRY_AFTER_MAX, retry_after};
+pub use retry_after::{RETRY_AFTER_MAX, http_date, retry_after};
 pub use stream::{Delta, ResponseBuilder};
 pub use transport::ModelTransport;

@@ -4,9 +4,16 @@ use std::time::{Duration, SystemTime};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// An HTTP-date, in any of its three forms: `Tue, 26 Mar 2024 19:59:59 GMT`, `Tuesday, 26-Mar-24 19:59:59 GMT` and
-/// `Tue Mar 26 19:59:59 2024`.
-pub(super) fn http_date(text: &str) -> Option<SystemTime> {
+/// The instant of an HTTP-date, in any of its three forms: `Tue, 26 Mar 2024 19:59:59 GMT`,
+/// `Tuesday, 26-Mar-24 19:59:59 GMT` and `Tue Mar 26 19:59:59 2024`.
+///
+/// ```
+/// use windtunnel_core::model::http_date;
+///
+/// assert_eq!(http_date("Tue, 26 Mar 2024 19:59:59 GMT"), http_date("Tue Mar 26 19:59:59 2024"));
+/// assert_eq!(http_date("yesterday"), None);
+/// ```
+pub fn http_date(text: &str) -> Option<SystemTime> {
     let words: Vec<&str> = text.split([' ', ',', '-']).filter(|word| !word.is_empty()).take(7).collect();
     let (day, month, year, clock) = match *words {
         [_, day, month, year, clock, "GMT"] => (day, month, year, clock),
