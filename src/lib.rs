@@ -9,6 +9,7 @@
 //! - [`durable`]: workflows whose model and tool calls are committed before they are used, and not made again.
 //! - [`env`](mod@env): the one door to time, chance and identity; production and a world give different ones.
 //! - [`event`]: every step that matters, to assert on.
+//! - [`fixtures`]: recorded traffic, replays of it, and golden tests.
 //! - [`sim`]: worlds, scripts, and exploring seeds. With the feature `alarm`, code in a world that reads the real clock, draws
 //!   the system's entropy or starts a thread fails its run, or is served what the world has (`sim::Leaks`).
 //!
@@ -34,6 +35,9 @@
 pub use windtunnel_core::{
     BoxError, BoxFuture, BoxStream, durable, env, evaluator, event, executor, json, model, tool,
 };
+
+/// Recorded traffic, replays of it, and golden tests.
+pub use windtunnel_fixtures as fixtures;
 
 /// Worlds, scripts, and exploring seeds.
 pub use windtunnel_sim as sim;

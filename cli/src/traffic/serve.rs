@@ -45,7 +45,7 @@ fn replay_options(options: &ServeOptions) -> Result<ReplayOptions, Failure> {
         TimingName::Fast => Timing::Fast,
         TimingName::Recorded => Timing::Recorded,
     };
-    Ok(ReplayOptions { rules: Rules { order, ignored }, timing, ..ReplayOptions::default() })
+    Ok(ReplayOptions { rules: Rules { order, ignored, ..Rules::default() }, timing, ..ReplayOptions::default() })
 }
 
 fn services(cassette: &Cassette) -> Vec<String> {

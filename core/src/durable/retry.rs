@@ -7,9 +7,9 @@ use super::error::{DurableError, ErrorKind};
 use super::limits::MESSAGE_BYTES_MAX;
 use crate::BoxError;
 use crate::causes;
-use crate::evaluator::EvaluationError;
+use crate::evaluator::{self, EvaluationError};
 use crate::executor::Backoff;
-use crate::model::ModelError;
+use crate::model::{ModelError, ModelErrorKind};
 
 /// When a failed attempt of an activation is made again.
 ///
@@ -86,8 +86,15 @@ impl AttemptError {
         }
     }
 
-    /// Whether every further attempt would come to the same: it would only repeat effects.
+    /// Whether every further attempt would come to the same: it would only repeat effects. A replay that does not match
+    /// is never tried again (R1).
     fn is_final(&self) -> bool {
+        let is_mismatch = self.model_error().is_some_and(|error| error.kind == ModelErrorKind::ReplayMismatch)
+            || causes::find::<EvaluationError>(self)
+                .is_some_and(|error| error.kind() == Some(evaluator::ErrorKind::ReplayMismatch));
+        if is_mismatch {
+            return true;
+        }
         let Self::Durable(error) = self else { return false };
         matches!(
             error.kind(),
@@ -154,7 +161,6 @@ impl ActivationRetry {
 mod tests {
     use super::super::commit::{Commit, Refusal};
     use super::*;
-    use crate::model::ModelErrorKind;
 
     fn judge(error: &AttemptError, failures: u32) -> Verdict {
         ActivationRetry::default().judge(error, 1, failures, 0.0)
@@ -181,6 +187,18 @@ mod tests {
     fn what_cannot_be_stored_is_not_tried_again() {
         let too_large = DurableError::TooLarge { what: "it", bytes: 2, bytes_max: 1 };
         assert_eq!(judge(&AttemptError::of_entry(too_large.into()), 0), Verdict::Fail);
+    }
+
+    /// A mismatch is never retried (R1).
+    #[test]
+    fn a_replay_that_does_not_match_is_not_tried_again() {
+        let model = ModelError::new(ModelErrorKind::ReplayMismatch, "never recorded").into();
+        let failure = evaluator::ToolFailure::replay_mismatch("never recorded");
+        let tool = EvaluationError::Tool { tool: "pay".into(), failure }.into();
+        for source in [model, tool] {
+            let failed = DurableError::CallFailed { key: "a".into(), source };
+            assert_eq!(judge(&AttemptError::of_entry(failed.into()), 0), Verdict::Fail);
+        }
     }
 
     #[test]

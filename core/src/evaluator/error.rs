@@ -125,7 +125,7 @@ impl ToolFailure {
     }
 
     /// One that was recorded before: its cause is gone.
-    pub(crate) fn recorded(kind: ErrorKind, message: String) -> Self {
+    pub fn recorded(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self::new(kind, message)
     }
 

@@ -21,9 +21,24 @@ pub enum ModelErrorKind {
     Connection,
     /// The answer cannot be understood.
     InvalidResponse,
+    /// A replay met a request that was not recorded. Never retried (R1).
+    ReplayMismatch,
 }
 
 impl ModelErrorKind {
+    /// Every kind.
+    pub const ALL: [Self; 9] = [
+        Self::RateLimited,
+        Self::QuotaExhausted,
+        Self::Overloaded,
+        Self::Server,
+        Self::InvalidRequest,
+        Self::Timeout,
+        Self::Connection,
+        Self::InvalidResponse,
+        Self::ReplayMismatch,
+    ];
+
     /// The kebab-case name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,12 +50,16 @@ impl ModelErrorKind {
             Self::Timeout => "timeout",
             Self::Connection => "connection",
             Self::InvalidResponse => "invalid-response",
+            Self::ReplayMismatch => "replay-mismatch",
         }
     }
 
     /// Whether another attempt may succeed.
     pub fn is_retryable(self) -> bool {
-        !matches!(self, Self::QuotaExhausted | Self::InvalidRequest | Self::InvalidResponse)
+        match self {
+            Self::RateLimited | Self::Overloaded | Self::Server | Self::Timeout | Self::Connection => true,
+            Self::QuotaExhausted | Self::InvalidRequest | Self::InvalidResponse | Self::ReplayMismatch => false,
+        }
     }
 }
 

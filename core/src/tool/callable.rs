@@ -50,3 +50,17 @@ pub trait Tool: Send + Sync {
         Ok(())
     }
 }
+
+impl<T: Tool + ?Sized> Tool for Arc<T> {
+    fn spec(&self) -> ToolSpec {
+        (**self).spec()
+    }
+
+    fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>> {
+        (**self).call(arguments, context)
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), ArgumentsError> {
+        (**self).check(arguments)
+    }
+}

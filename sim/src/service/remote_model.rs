@@ -61,17 +61,6 @@ pub(super) struct ModelFailure {
     pub(super) retry_after: Option<Duration>,
 }
 
-const KINDS: [ModelErrorKind; 8] = [
-    ModelErrorKind::RateLimited,
-    ModelErrorKind::QuotaExhausted,
-    ModelErrorKind::Overloaded,
-    ModelErrorKind::Server,
-    ModelErrorKind::InvalidRequest,
-    ModelErrorKind::Timeout,
-    ModelErrorKind::Connection,
-    ModelErrorKind::InvalidResponse,
-];
-
 impl RemoteModel {
     /// A model on the connections that `connect` gives. Times follow `env`.
     pub fn new<F, Fut, S>(env: Env, connect: F) -> Self
@@ -198,7 +187,7 @@ fn refused(refusal: Refusal) -> ModelError {
     }
     match serde_json::from_value(refusal.data) {
         Ok(ModelFailure { kind, retry_after }) => {
-            let kind = KINDS.into_iter().find(|known| known.as_str() == kind);
+            let kind = ModelErrorKind::ALL.into_iter().find(|known| known.as_str() == kind);
             let kind = kind.unwrap_or(ModelErrorKind::InvalidResponse);
             ModelError { retry_after, ..ModelError::new(kind, refusal.message) }
         }

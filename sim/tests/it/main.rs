@@ -10,6 +10,7 @@ mod alarm;
 mod attack;
 mod attack_all;
 mod campaign;
+mod cassettes;
 mod classic;
 mod disk;
 mod disk_operations;
