@@ -207,7 +207,7 @@ fn recipe(text: &str) -> Result<Recipe, String> {
     Recipe::from_json(text).map_err(|error| error.to_string())
 }
 
-fn fault_kind(name: &str) -> Result<FaultKind, String> {
+pub(crate) fn fault_kind(name: &str) -> Result<FaultKind, String> {
     let names = || FaultKind::ALL.map(FaultKind::name).join(", ");
     let kind = FaultKind::ALL.into_iter().find(|kind| kind.name() == name);
     kind.ok_or_else(|| format!("there is no such kind of fault; known: {}", names()))

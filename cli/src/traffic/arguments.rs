@@ -5,7 +5,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use windtunnel_fixtures::delivery::Timing;
 use windtunnel_fixtures::proxy::Upstream;
+use windtunnel_sim::fault::FaultKind;
+
+use super::secrets::SecretsOptions;
+use crate::arguments::fault_kind;
 
 pub(crate) const EXIT_CODES_OF_RECORD: &str = "\
 Exit codes:
@@ -38,6 +43,8 @@ pub(crate) struct RecordOptions {
     #[arg(long)]
     pub(crate) in_ci: bool,
     #[command(flatten)]
+    pub(crate) secrets: SecretsOptions,
+    #[command(flatten)]
     pub(crate) front: FrontOptions,
 }
 
@@ -53,11 +60,33 @@ pub(crate) struct ServeOptions {
     /// times
     #[arg(long, value_name = "PATH")]
     pub(crate) ignore: Vec<String>,
-    /// When things come: at once, or as they were recorded
-    #[arg(long, value_enum, default_value_t = TimingName::Fast)]
-    pub(crate) timing: TimingName,
+    /// When responses come: at once (fast), as they were recorded (recorded), or so many times later, such as 0.5
+    #[arg(long, value_name = "TIMING", default_value = "fast", value_parser = timing)]
+    pub(crate) timing: Timing,
+    /// In which pieces they come
+    #[arg(long, value_enum, default_value_t = SplitName::Recorded)]
+    pub(crate) split: SplitName,
+    /// A plan of faults over the recording: a JSON list of {"when": …, "do": …} about requests, as in case files
+    #[arg(long, value_name = "PLAN")]
+    pub(crate) faults: Option<PathBuf>,
+    /// How likely a fault is at each request, from 0 to 1
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) fault_rate: Option<f64>,
+    /// The kinds of fault that are drawn, such as model.rate_limited,model.delay [default: all of models]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = fault_kind, requires = "fault_rate")]
+    pub(crate) fault_kinds: Option<Vec<FaultKind>>,
+    /// The seed that faults are drawn from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) secrets: SecretsOptions,
     #[command(flatten)]
     pub(crate) front: FrontOptions,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| (0.0..=1.0).contains(rate));
+    rate.ok_or_else(|| format!("{text:?} is no rate: a number from 0 to 1"))
 }
 
 /// Where clients ask.
@@ -72,8 +101,26 @@ pub(crate) struct FrontOptions {
     pub(crate) command: Vec<OsString>,
 }
 
+/// In which pieces responses come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TimingName {
-    Fast,
+pub(crate) enum SplitName {
+    /// In those that were recorded
     Recorded,
+    /// In one
+    Whole,
+    /// Each server-sent event by itself
+    Event,
+    /// Each byte by itself
+    Byte,
+}
+
+fn timing(text: &str) -> Result<Timing, String> {
+    let factor = || text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor >= 0.0);
+    match text {
+        "fast" => Ok(Timing::Fast),
+        "recorded" => Ok(Timing::Recorded),
+        _ => {
+            factor().map(Timing::Scaled).ok_or_else(|| format!("{text:?} is neither fast, nor recorded, nor a factor"))
+        }
+    }
 }

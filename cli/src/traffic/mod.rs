@@ -3,7 +3,9 @@
 mod arguments;
 mod child;
 mod front;
+mod overlay;
 mod record;
+mod secrets;
 mod serve;
 
 pub(crate) use arguments::{EXIT_CODES_OF_RECORD, EXIT_CODES_OF_SERVE, RecordOptions, ServeOptions};

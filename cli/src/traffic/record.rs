@@ -4,10 +4,11 @@ use std::io::Write;
 
 use windtunnel_core::env::Env;
 use windtunnel_fixtures::proxy::{Limits, ProxyReport, RecordingProxy};
-use windtunnel_fixtures::record::Recording;
+use windtunnel_fixtures::record::{Options, Recording};
 
 use super::arguments::RecordOptions;
 use super::front::{Front, runtime};
+use super::secrets::environment;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::status::Status;
@@ -26,7 +27,8 @@ pub(crate) fn record(options: &RecordOptions, interrupt: &Interrupt, out: &mut i
         return Err(Failure::Selection(format!("{file} is there already: add --replace to record it anew")));
     }
     let env = Env::system();
-    let recording = Recording::create(&options.out, env.clone())?;
+    let redaction = options.secrets.rules(environment())?;
+    let recording = Recording::create_with(&options.out, env.clone(), Options { redaction })?;
     let proxy = RecordingProxy::new(recording.clone(), options.upstreams.clone(), env, Limits::default())?;
     let services: Vec<String> = options.upstreams.iter().map(|upstream| upstream.name.clone()).collect();
     let (report, succeeded) = runtime()?.block_on(async {

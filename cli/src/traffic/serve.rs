@@ -7,11 +7,14 @@ use std::sync::Arc;
 use serde_json_path::JsonPath;
 use windtunnel_core::env::Env;
 use windtunnel_fixtures::cassette::{Cassette, Exchange, load};
+use windtunnel_fixtures::delivery::{Delivery, Split};
 use windtunnel_fixtures::matching::{Order, Rules};
-use windtunnel_fixtures::server::{ReplayOptions, ReplayServer, Timing};
+use windtunnel_fixtures::server::{Overlay, ReplayOptions, ReplayServer};
 
-use super::arguments::{ServeOptions, TimingName};
+use super::arguments::{ServeOptions, SplitName};
 use super::front::{Front, runtime};
+use super::overlay::Faults;
+use super::secrets::environment;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::status::Status;
@@ -20,13 +23,18 @@ use crate::status::Status;
 pub(crate) fn serve(options: &ServeOptions, interrupt: &Interrupt, out: &mut impl Write) -> Result<Status, Failure> {
     let cassette = Arc::new(load(&options.file)?);
     let services = services(&cassette);
-    let server = ReplayServer::new(cassette, Env::system(), replay_options(options)?);
+    let faults = Faults::of(options)?.map(Arc::new);
+    let overlay = faults.clone().map(|faults| faults as Arc<dyn Overlay>);
+    let server = ReplayServer::new(cassette, Env::system(), ReplayOptions { overlay, ..replay_options(options)? });
     let succeeded = runtime()?.block_on(async {
         let (listener, stop) = Front::open(&options.front, &services, out).await?.split(interrupt);
         let mut succeeded = None;
         server.serve(listener, async { succeeded = stop.await }).await;
         Ok::<_, Failure>(succeeded)
     })?;
+    for line in faults.iter().flat_map(|faults| faults.lines()) {
+        writeln!(out, "{line}")?;
+    }
     let finished = server.finish();
     match &finished {
         Ok(()) => writeln!(out, "everything that was recorded was asked for, and nothing else")?,
@@ -40,12 +48,16 @@ fn replay_options(options: &ServeOptions) -> Result<ReplayOptions, Failure> {
         JsonPath::parse(path).map_err(|error| Failure::Selection(format!("{path:?} is no JSONPath: {error}")))
     };
     let ignored = options.ignore.iter().map(parse).collect::<Result<_, _>>()?;
+    let redaction = options.secrets.rules(environment())?;
     let order = if options.keyed { Order::Keyed } else { Order::Strict };
-    let timing = match options.timing {
-        TimingName::Fast => Timing::Fast,
-        TimingName::Recorded => Timing::Recorded,
+    let split = match options.split {
+        SplitName::Recorded => Split::AsRecorded,
+        SplitName::Whole => Split::Whole,
+        SplitName::Event => Split::PerEvent,
+        SplitName::Byte => Split::EveryByte,
     };
-    Ok(ReplayOptions { rules: Rules { order, ignored, ..Rules::default() }, timing, ..ReplayOptions::default() })
+    let delivery = Delivery { timing: options.timing, split, cut: None };
+    Ok(ReplayOptions { rules: Rules { order, ignored, redaction }, delivery, ..ReplayOptions::default() })
 }
 
 fn services(cassette: &Cassette) -> Vec<String> {

@@ -33,6 +33,8 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
       replay   Run one case with one seed and print what happened, event by event
       program  Check, show or evaluate one program: a tree of tool calls as JSON
       journal  Show or check the journals of durable workflows in a file
+      record   Stand between clients and the services that they ask, and record what passes
+      serve    Answer clients from a cassette, as the services did
       schema   Print the JSON Schema of programs, for models and editors
       help     Print this message or the help of the given subcommand(s)
 
@@ -41,8 +43,9 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
       -V, --version  Print version
 
     Exit codes:
-      0    every case passed; every program is valid, or came to a value; no journal is damaged
-      1    a case failed; a program is invalid, or failed; a journal is damaged
+      0    every case passed; every program is valid, or came to a value; no journal is damaged; all traffic is recorded, or
+           was asked for
+      1    a case failed; a program is invalid, or failed; a journal is damaged; traffic was missed or left over
       2    wrong arguments, or a file that cannot be read as what it must be
       130  interrupted: what was known by then is printed
 

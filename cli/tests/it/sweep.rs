@@ -53,7 +53,7 @@ fn each_fault_comes_at_each_event_and_each_way_to_fail_is_told_once() {
     │ tool.late_answer         ┆      1 ┆      1 ┆      0 ┆                 0 ┆              0 │
     │ tool.malformed_result    ┆      1 ┆      1 ┆      0 ┆                 0 ┆              0 │
     └──────────────────────────┴────────┴────────┴────────┴───────────────────┴────────────────┘
-    nowhere to come: model.rate_limited, model.server_error, model.overloaded, model.timeout, model.truncated_stream, model.malformed_json, model.refusal, model.wrong_tool, journal.lose_acknowledgment, journal.refuse_commit, network.partition, network.latency, network.loss, network.reset, host.crash, host.power_cut, host.pause, host.restart, clock.skew, clock.jump, disk.lose_flush, disk.torn_write, disk.full, disk.error
+    nowhere to come: model.rate_limited, model.server_error, model.overloaded, model.delay, model.timeout, model.stalled_stream, model.truncated_stream, model.malformed_json, model.refusal, model.wrong_tool, journal.lose_acknowledgment, journal.refuse_commit, network.partition, network.latency, network.loss, network.reset, host.crash, host.power_cut, host.pause, host.restart, clock.skew, clock.jump, disk.lose_flush, disk.torn_write, disk.full, disk.error
     18 runs, 10 of them with pairs of faults; in 3 only one of the two came
     2 runs failed: one way to fail
 

@@ -51,15 +51,18 @@ struct Listening {
 }
 
 fn listen(folder: &Folder, arguments: &[&str]) -> Listening {
-    let mut child = folder.command(arguments).env_remove("CI").spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    out.read_line(&mut line).unwrap();
-    let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-    Listening { child, out, url }
+    Listening::of(folder.command(arguments).env_remove("CI").spawn().unwrap())
 }
 
 impl Listening {
+    fn of(mut child: Child) -> Self {
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").unwrap().to_owned();
+        Self { child, out, url }
+    }
+
     /// Asks it to end, and gives its exit code with what it printed after its address.
     fn end(mut self, signal: &str) -> (Option<i32>, String) {
         assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
@@ -112,6 +115,24 @@ fn a_command_is_run_meanwhile_and_its_end_is_the_end() {
 }
 
 #[test]
+fn secrets_of_the_environment_and_those_that_are_named_reach_no_file() {
+    let folder = Folder::new("traffic_secrets", &[]);
+    let upstream = format!("svc={}", service());
+    let arguments = ["record", "--upstream", &upstream, "-o", "c.json", "--redact-pattern", "cust-[0-9]+"];
+    let mut command = folder.command(&arguments);
+    command.env_remove("CI").env("MY_API_KEY", "tell-nobody-of-this");
+    let recording = Listening::of(command.spawn().unwrap());
+    ask(&recording.url, "/v1?name=tell-nobody-of-this&customer=cust-77");
+    assert_eq!(recording.end("-TERM").0, Some(0));
+    let text = std::fs::read_to_string(folder.path.join("c.json")).unwrap();
+    assert!(!text.contains("tell-nobody") && !text.contains("cust-77") && text.contains("redacted-secret-1"), "{text}");
+    // Another client, without that environment, is answered all the same.
+    let serving = listen(&folder, &["serve", "c.json", "--redact-pattern", "cust-[0-9]+"]);
+    assert_eq!(ask(&serving.url, "/v1?name=redacted-secret-1&customer=cust-78").0, 200);
+    assert_eq!(serving.end("-TERM").0, Some(0));
+}
+
+#[test]
 fn recording_is_refused_in_ci_and_over_a_file_that_is_there() {
     let folder = Folder::new("traffic_refused", &[("c.json", "{}")]);
     let arguments = ["record", "--upstream", "http://127.0.0.1:1", "--out", "c.json"];
@@ -124,6 +145,51 @@ fn recording_is_refused_in_ci_and_over_a_file_that_is_there() {
     );
     let ended = folder.run(&["serve", "c.json"]);
     assert!(ended.code == Some(2) && ended.err.contains("this is no cassette"), "{}", ended.err);
+}
+
+/// What a client saw of a cassette with faults over it: each request until it got the answer.
+fn seen_with_faults(folder: &Folder, arguments: &[&str]) -> (Vec<u16>, Option<i32>, String) {
+    let arguments: Vec<&str> = ["serve", "c.json"].iter().chain(arguments).copied().collect();
+    let serving = listen(folder, &arguments);
+    let mut seen = Vec::new();
+    while seen.last() != Some(&200) && seen.len() < 50 {
+        seen.push(ask(&serving.url, "/v1/messages").0);
+    }
+    let (code, out) = serving.end("-TERM");
+    (seen, code, out)
+}
+
+#[test]
+fn faults_come_over_a_recording_and_repeat_from_their_seed() {
+    let plan = r#"[{"when": {"nth": 1}, "do": {"fault": "model.overloaded"}},
+                   {"when": {"nth": 2}, "do": {"fault": "model.rate_limited", "retry_after_s": 2}}]"#;
+    let folder = Folder::new(
+        "traffic_faults",
+        &[("plan.json", plan), ("crash.json", r#"[{"when": {}, "do": {"fault": "host.crash"}}]"#)],
+    );
+    let upstream = format!("anthropic={}", service());
+    let recording = listen(&folder, &["record", "--upstream", &upstream, "--out", "c.json"]);
+    ask(&recording.url, "/v1/messages");
+    recording.end("-TERM");
+
+    let (seen, code, out) = seen_with_faults(&folder, &["--faults", "plan.json"]);
+    assert_eq!((seen, code), (vec![529, 429, 200], Some(0)), "{out}");
+    assert!(out.contains("1 times model.rate_limited\n1 times model.overloaded\n"), "{out}");
+    let kinds = "model.rate_limited,model.server_error,model.overloaded";
+    let drawn =
+        |seed: &str| seen_with_faults(&folder, &["--fault-rate", "0.8", "--fault-kinds", kinds, "--seed", seed]);
+    let runs: Vec<_> = ["1", "2", "3", "4"].map(drawn).into();
+    assert!(
+        runs.iter().any(|(seen, ..)| seen.len() > 1) && runs.iter().all(|(_, code, _)| *code == Some(0)),
+        "{runs:?}"
+    );
+    assert_eq!(drawn("1"), runs[0]);
+    let refused = folder.run(&["serve", "c.json", "--faults", "crash.json"]);
+    assert!(
+        refused.code == Some(2) && refused.err.contains("host.crash does not come over recorded traffic"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

@@ -60,10 +60,22 @@ pub enum FaultAction {
     /// The provider has no capacity (HTTP 529).
     #[serde(rename = "model.overloaded")]
     ModelOverloaded {},
+    /// The model answers late: its first token, where it streams.
+    #[serde(rename = "model.delay")]
+    ModelDelay {
+        /// By how much.
+        delay_s: f64,
+    },
     /// The model does not answer in time.
     #[serde(rename = "model.timeout")]
     ModelTimeout {
         /// When that is noticed.
+        after_s: f64,
+    },
+    /// The answer stops in the middle, and breaks off later.
+    #[serde(rename = "model.stalled_stream")]
+    ModelStalledStream {
+        /// How much later.
         after_s: f64,
     },
     /// The answer breaks off. As what else becomes of an answer, it comes to the next request that has one.
@@ -261,7 +273,9 @@ impl FaultAction {
             Self::ModelRateLimited { .. } => FaultKind::ModelRateLimited,
             Self::ModelServerError {} => FaultKind::ModelServerError,
             Self::ModelOverloaded {} => FaultKind::ModelOverloaded,
+            Self::ModelDelay { .. } => FaultKind::ModelDelay,
             Self::ModelTimeout { .. } => FaultKind::ModelTimeout,
+            Self::ModelStalledStream { .. } => FaultKind::ModelStalledStream,
             Self::ModelTruncatedStream {} => FaultKind::ModelTruncatedStream,
             Self::ModelMalformedJson {} => FaultKind::ModelMalformedJson,
             Self::ModelRefusal {} => FaultKind::ModelRefusal,
@@ -322,7 +336,8 @@ impl FaultAction {
         match self {
             Self::ToolDelay { delay_s } | Self::ToolLateAnswer { delay_s } => vec![("delay_s", *delay_s, false)],
             Self::ModelRateLimited { retry_after_s: Some(after_s) } => vec![("retry_after_s", *after_s, false)],
-            Self::ModelTimeout { after_s } => vec![("after_s", *after_s, false)],
+            Self::ModelDelay { delay_s } => vec![("delay_s", *delay_s, false)],
+            Self::ModelTimeout { after_s } | Self::ModelStalledStream { after_s } => vec![("after_s", *after_s, false)],
             Self::NetworkPartition { heal_after_s: Some(after_s), .. }
             | Self::DiskLoseFlush { heal_after_s: Some(after_s), .. }
             | Self::DiskFull { heal_after_s: Some(after_s), .. }

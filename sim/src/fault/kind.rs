@@ -36,8 +36,12 @@ pub enum FaultKind {
     ModelServerError,
     #[serde(rename = "model.overloaded")]
     ModelOverloaded,
+    #[serde(rename = "model.delay")]
+    ModelDelay,
     #[serde(rename = "model.timeout")]
     ModelTimeout,
+    #[serde(rename = "model.stalled_stream")]
+    ModelStalledStream,
     #[serde(rename = "model.truncated_stream")]
     ModelTruncatedStream,
     #[serde(rename = "model.malformed_json")]
@@ -96,7 +100,7 @@ pub(crate) enum Target {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         Self::ToolError,
         Self::ToolHang,
         Self::ToolDelay,
@@ -107,7 +111,9 @@ impl FaultKind {
         Self::ModelRateLimited,
         Self::ModelServerError,
         Self::ModelOverloaded,
+        Self::ModelDelay,
         Self::ModelTimeout,
+        Self::ModelStalledStream,
         Self::ModelTruncatedStream,
         Self::ModelMalformedJson,
         Self::ModelRefusal,
@@ -143,7 +149,9 @@ impl FaultKind {
             Self::ModelRateLimited => "model.rate_limited",
             Self::ModelServerError => "model.server_error",
             Self::ModelOverloaded => "model.overloaded",
+            Self::ModelDelay => "model.delay",
             Self::ModelTimeout => "model.timeout",
+            Self::ModelStalledStream => "model.stalled_stream",
             Self::ModelTruncatedStream => "model.truncated_stream",
             Self::ModelMalformedJson => "model.malformed_json",
             Self::ModelRefusal => "model.refusal",
@@ -238,7 +246,9 @@ impl FaultKind {
             Self::ModelRateLimited => FaultAction::ModelRateLimited { retry_after_s: Some(seconds) },
             Self::ModelServerError => FaultAction::ModelServerError {},
             Self::ModelOverloaded => FaultAction::ModelOverloaded {},
+            Self::ModelDelay => FaultAction::ModelDelay { delay_s: seconds },
             Self::ModelTimeout => FaultAction::ModelTimeout { after_s: seconds },
+            Self::ModelStalledStream => FaultAction::ModelStalledStream { after_s: seconds },
             Self::ModelTruncatedStream => FaultAction::ModelTruncatedStream {},
             Self::ModelMalformedJson => FaultAction::ModelMalformedJson {},
             Self::ModelRefusal => FaultAction::ModelRefusal {},

@@ -1,5 +1,7 @@
 //! A model that takes faults.
 
+use std::time::Duration;
+
 use futures_util::{StreamExt, stream};
 use serde_json::json;
 use windtunnel_core::event::EventKind;
@@ -26,6 +28,8 @@ pub struct FaultyModel<M> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Damage {
     Truncated,
+    /// As truncated, and so much later.
+    Stalled(Duration),
     MalformedJson,
     WrongTool,
 }
@@ -37,6 +41,7 @@ impl Damage {
     fn of(action: &FaultAction) -> Option<Self> {
         match action {
             FaultAction::ModelTruncatedStream {} => Some(Self::Truncated),
+            FaultAction::ModelStalledStream { after_s } => Some(Self::Stalled(duration(*after_s))),
             FaultAction::ModelMalformedJson {} => Some(Self::MalformedJson),
             FaultAction::ModelWrongTool {} => Some(Self::WrongTool),
             _ => None,
@@ -67,6 +72,10 @@ impl<M: ModelTransport> FaultyModel<M> {
             })),
             Some(FaultAction::ModelServerError {}) => failed(ModelErrorKind::Server, "internal server error"),
             Some(FaultAction::ModelOverloaded {}) => failed(ModelErrorKind::Overloaded, "overloaded"),
+            Some(FaultAction::ModelDelay { delay_s }) => {
+                self.faults.env().sleep(duration(delay_s)).await;
+                Ok(None)
+            }
             Some(FaultAction::ModelTimeout { after_s }) => {
                 self.faults.env().sleep(duration(after_s)).await;
                 failed(ModelErrorKind::Timeout, "no answer in time")
@@ -91,8 +100,11 @@ impl<M: ModelTransport> ModelTransport for FaultyModel<M> {
             let response = self.model.complete(request).await?;
             let Some((damage, claim)) = damage else { return Ok(response) };
             let _delivered = claim.deliver();
+            if let Damage::Stalled(by) = damage {
+                self.faults.env().sleep(by).await;
+            }
             match damage {
-                Damage::Truncated => {
+                Damage::Truncated | Damage::Stalled(_) => {
                     Err(ModelError::new(ModelErrorKind::Connection, "the answer ended before it was complete"))
                 }
                 Damage::MalformedJson => Err(ModelError::new(ModelErrorKind::InvalidResponse, "the answer is no JSON")),
@@ -124,7 +136,11 @@ impl<M: ModelTransport> ModelTransport for FaultyModel<M> {
                 return Ok(stream::iter(deltas).boxed());
             }
             let _delivered = claim.deliver();
-            Ok(stream::iter(damaged(deltas, damage)).boxed())
+            let deltas = stream::iter(damaged(deltas, damage));
+            let Damage::Stalled(by) = damage else { return Ok(deltas.boxed()) };
+            let stall = self.faults.env().sleep(by);
+            let nothing = stream::once(stall).filter_map(|()| std::future::ready(None));
+            Ok(deltas.chain(nothing).boxed())
         })
     }
 }
@@ -141,7 +157,7 @@ fn with_wrong_tool(mut response: ModelResponse) -> ModelResponse {
 fn damaged(mut deltas: Vec<Result<Delta, ModelError>>, damage: Damage) -> Vec<Result<Delta, ModelError>> {
     match damage {
         // At least the end is missing.
-        Damage::Truncated => deltas.truncate(deltas.len() / 2),
+        Damage::Truncated | Damage::Stalled(_) => deltas.truncate(deltas.len() / 2),
         Damage::MalformedJson => {
             let is_piece = |delta: &Result<Delta, ModelError>| matches!(delta, Ok(Delta::ToolCallArguments { .. }));
             match deltas.iter_mut().rev().find(|delta| is_piece(delta)) {

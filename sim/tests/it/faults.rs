@@ -133,6 +133,8 @@ fn each_fault_of_a_model_does_what_it_says() {
     assert_eq!(ask(json!({"fault": "model.overloaded"})), ["overloaded None"; 2]);
     assert_eq!(ask(json!({"fault": "model.timeout", "after_s": 30})), ["timeout None"; 2]);
     assert_eq!(ask(json!({"fault": "model.truncated_stream"})), ["connection None"; 2]);
+    assert_eq!(ask(json!({"fault": "model.stalled_stream", "after_s": 30})), ["connection None"; 2]);
+    assert_eq!(ask(json!({"fault": "model.delay", "delay_s": 30})), [r#"ToolCalls Some("search")"#; 2]);
     assert_eq!(ask(json!({"fault": "model.malformed_json"})), ["invalid-response None"; 2]);
     assert_eq!(ask(json!({"fault": "model.refusal"})), ["Refusal None"; 2]);
     assert_eq!(ask(json!({"fault": "model.wrong_tool"})), [r#"ToolCalls Some("no_such_tool")"#; 2]);

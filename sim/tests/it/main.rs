@@ -21,6 +21,7 @@ mod journal;
 mod lives;
 mod mcp;
 mod provider;
+mod replayed_http;
 mod scripts;
 mod service;
 mod service_attack;
