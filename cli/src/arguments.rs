@@ -8,6 +8,7 @@ use windtunnel_sim::Recipe;
 use windtunnel_sim::fault::FaultKind;
 
 use crate::journal::JournalCommand;
+use crate::mcp::McpCommand;
 use crate::program::ProgramCommand;
 use crate::traffic::{RecordOptions, ServeOptions};
 
@@ -78,6 +79,11 @@ pub(crate) enum Command {
     /// Answer clients from a cassette, as the services did
     #[command(after_help = crate::traffic::EXIT_CODES_OF_SERVE)]
     Serve(ServeOptions),
+    /// Record or play servers of the Model Context Protocol
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
     /// Print the JSON Schema of programs, for models and editors
     Schema(SchemaOptions),
 }

@@ -1,7 +1,7 @@
 //! The command `windtunnel`.
 //!
 //! [`arguments`] says what can be asked; [`check`], [`run`], [`sweep`], [`shrink`], [`replay`], [`program`], [`journal`],
-//! [`traffic`] and [`schema`] do it, each writing to what it is given.
+//! [`traffic`], [`mcp`] and [`schema`] do it, each writing to what it is given.
 
 mod arguments;
 mod branches;
@@ -9,6 +9,7 @@ mod check;
 mod failure;
 mod interrupt;
 mod journal;
+mod mcp;
 mod output;
 mod pool;
 mod printable;
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
 fn perform(arguments: &Arguments) -> Result<Status, Failure> {
     let interrupt = Interrupt::install()?;
     let style = Style::of_stdout();
-    let mut out = BufWriter::new(Output::new(io::stdout().lock()));
+    let mut out = BufWriter::new(Output::new(io::stdout()));
     let status = match &arguments.command {
         Command::Check(options) => check::check(options, &interrupt, style, &mut out),
         Command::Run(options) => run::run(options, &interrupt, style, &mut out),
@@ -68,6 +69,7 @@ fn perform(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Journal { command } => journal::perform(command, &interrupt, style, &mut out),
         Command::Record(options) => traffic::record(options, &interrupt, &mut out),
         Command::Serve(options) => traffic::serve(options, &interrupt, &mut out),
+        Command::Mcp { command } => mcp::perform(command, &interrupt, &mut out),
         Command::Schema(options) => schema::schema(options, &mut out).map(|()| Status::Passed).map_err(Failure::from),
     }?;
     out.flush()?;

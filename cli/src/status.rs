@@ -13,6 +13,8 @@ pub(crate) enum Status {
     Misused,
     /// Somebody pressed Ctrl-C.
     Interrupted,
+    /// A server that was run ended with this code, which is not 0.
+    Server(u8),
 }
 
 impl From<Status> for ExitCode {
@@ -22,6 +24,7 @@ impl From<Status> for ExitCode {
             Status::Failed => 1,
             Status::Misused => 2,
             Status::Interrupted => 130,
+            Status::Server(code) => code,
         })
     }
 }

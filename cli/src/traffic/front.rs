@@ -1,51 +1,78 @@
 //! Where clients ask, and until when.
 
+use std::ffi::OsString;
 use std::future::Future;
 use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-use super::arguments::FrontOptions;
 use super::child::Child;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
 /// A listener, and the command that is run meanwhile.
-pub(super) struct Front {
+pub(crate) struct Front {
     listener: TcpListener,
     child: Option<Child>,
 }
 
 /// The threads that answer.
-pub(super) fn runtime() -> Result<Runtime, Failure> {
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
     Builder::new_multi_thread().enable_all().build().map_err(Failure::Worker)
 }
 
+/// What is said once the address is known: lines for people, and variables for the command.
+pub(crate) struct Announcement {
+    pub(super) lines: Vec<String>,
+    pub(super) variables: Vec<(&'static str, String)>,
+}
+
+impl Announcement {
+    /// Of a server of the Model Context Protocol at `path`.
+    pub(crate) fn of_mcp(url: &str, path: &str) -> Self {
+        let url = format!("{url}{path}");
+        Self { lines: vec![format!("mcp: {url}")], variables: vec![("WINDTUNNEL_MCP_URL", url)] }
+    }
+
+    /// Of services that clients may ask for by name.
+    pub(super) fn of_services(url: &str, services: &[String]) -> Self {
+        let lines = services.iter().map(|service| format!("{service}: {url}/{service}")).collect();
+        Self { lines, variables: base_urls(url, services) }
+    }
+}
+
+/// Where clients ask, if nobody says where.
+pub(super) const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
 impl Front {
-    /// Listens, says where, and starts the command. `services` are the names that clients may ask for.
-    pub(super) async fn open(
-        options: &FrontOptions,
-        services: &[String],
+    /// Listens, says where, and starts the command.
+    pub(crate) async fn open(
+        listen: Option<SocketAddr>,
+        command: &[OsString],
+        announce: impl FnOnce(&str) -> Announcement,
         out: &mut impl Write,
     ) -> Result<Self, Failure> {
-        let unreachable = |source| Failure::Listen { address: options.listen, source };
-        let listener = TcpListener::bind(options.listen).await.map_err(unreachable)?;
+        let address = listen.unwrap_or(ANYWHERE);
+        let unreachable = |source| Failure::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(unreachable)?;
         let url = format!("http://{}", listener.local_addr().map_err(unreachable)?);
+        let Announcement { lines, variables } = announce(&url);
         writeln!(out, "listening on {url}")?;
-        for service in services {
-            writeln!(out, "{service}: {url}/{service}")?;
+        for line in lines {
+            writeln!(out, "{line}")?;
         }
         out.flush()?;
-        let child = match options.command.split_first() {
-            Some((program, arguments)) => Some(Child::start(program, arguments, &base_urls(&url, services))?),
+        let child = match command.split_first() {
+            Some((program, arguments)) => Some(Child::start(program, arguments, &variables)?),
             None => None,
         };
         Ok(Self { listener, child })
     }
 
     /// Takes the listener apart from what says when to stop: the end of the command, or a signal.
-    pub(super) fn split(self, interrupt: &Interrupt) -> (TcpListener, impl Future<Output = Option<bool>>) {
+    pub(crate) fn split(self, interrupt: &Interrupt) -> (TcpListener, impl Future<Output = Option<bool>>) {
         let Self { listener, child } = self;
         let interrupt = interrupt.clone();
         let stop = async move {

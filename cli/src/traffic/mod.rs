@@ -9,5 +9,7 @@ mod secrets;
 mod serve;
 
 pub(crate) use arguments::{EXIT_CODES_OF_RECORD, EXIT_CODES_OF_SERVE, RecordOptions, ServeOptions};
-pub(crate) use record::record;
-pub(crate) use serve::serve;
+pub(crate) use front::{Announcement, Front, runtime};
+pub(crate) use record::{record, refuse_recording};
+pub(crate) use secrets::{SecretsOptions, environment};
+pub(crate) use serve::{rules, serve};

@@ -1,13 +1,14 @@
 //! `windtunnel record`.
 
 use std::io::Write;
+use std::path::Path;
 
 use windtunnel_core::env::Env;
 use windtunnel_fixtures::proxy::{Limits, ProxyReport, RecordingProxy};
 use windtunnel_fixtures::record::{Options, Recording};
 
-use super::arguments::RecordOptions;
-use super::front::{Front, runtime};
+use super::arguments::{FrontOptions, RecordOptions};
+use super::front::{Announcement, Front, runtime};
 use super::secrets::environment;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -15,24 +16,16 @@ use crate::status::Status;
 
 /// Stands before the services until the command or a signal ends it, and writes the cassette.
 pub(crate) fn record(options: &RecordOptions, interrupt: &Interrupt, out: &mut impl Write) -> Result<Status, Failure> {
-    if !options.in_ci && is_ci(std::env::var_os("CI")) {
-        return Err(Failure::Selection(
-            "recording is refused where the environment variable CI is set: it would ask live services; add --in-ci if it \
-             must"
-                .to_owned(),
-        ));
-    }
-    if !options.replace && options.out.exists() {
-        let file = options.out.display();
-        return Err(Failure::Selection(format!("{file} is there already: add --replace to record it anew")));
-    }
+    refuse_recording(&options.out, options.replace, options.in_ci)?;
     let env = Env::system();
     let redaction = options.secrets.rules(environment())?;
     let recording = Recording::create_with(&options.out, env.clone(), Options { redaction })?;
     let proxy = RecordingProxy::new(recording.clone(), options.upstreams.clone(), env, Limits::default())?;
     let services: Vec<String> = options.upstreams.iter().map(|upstream| upstream.name.clone()).collect();
     let (report, succeeded) = runtime()?.block_on(async {
-        let (listener, stop) = Front::open(&options.front, &services, out).await?.split(interrupt);
+        let FrontOptions { listen, command } = &options.front;
+        let announce = |url: &str| Announcement::of_services(url, &services);
+        let (listener, stop) = Front::open(Some(*listen), command, announce, out).await?.split(interrupt);
         let mut succeeded = None;
         let report = proxy.serve(listener, async { succeeded = stop.await }).await;
         Ok::<_, Failure>((report, succeeded))
@@ -48,6 +41,22 @@ pub(crate) fn record(options: &RecordOptions, interrupt: &Interrupt, out: &mut i
     }
     let is_whole = lost.is_empty() && unfinished == 0 && succeeded != Some(false);
     Ok(if is_whole { Status::Passed } else { Status::Failed })
+}
+
+/// Refuses to record where that would ask live services unasked, and over a file that is there.
+pub(crate) fn refuse_recording(file: &Path, replace: bool, in_ci: bool) -> Result<(), Failure> {
+    if !in_ci && is_ci(std::env::var_os("CI")) {
+        return Err(Failure::Selection(
+            "recording is refused where the environment variable CI is set: it would ask live services; add --in-ci if it \
+             must"
+                .to_owned(),
+        ));
+    }
+    if !replace && file.exists() {
+        let file = file.display();
+        return Err(Failure::Selection(format!("{file} is there already: add --replace to record it anew")));
+    }
+    Ok(())
 }
 
 /// Whether this value of the variable `CI` says that this is a machine's run.

@@ -11,10 +11,10 @@ use windtunnel_fixtures::delivery::{Delivery, Split};
 use windtunnel_fixtures::matching::{Order, Rules};
 use windtunnel_fixtures::server::{Overlay, ReplayOptions, ReplayServer};
 
-use super::arguments::{ServeOptions, SplitName};
-use super::front::{Front, runtime};
+use super::arguments::{FrontOptions, ServeOptions, SplitName};
+use super::front::{Announcement, Front, runtime};
 use super::overlay::Faults;
-use super::secrets::environment;
+use super::secrets::{SecretsOptions, environment};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::status::Status;
@@ -27,7 +27,9 @@ pub(crate) fn serve(options: &ServeOptions, interrupt: &Interrupt, out: &mut imp
     let overlay = faults.clone().map(|faults| faults as Arc<dyn Overlay>);
     let server = ReplayServer::new(cassette, Env::system(), ReplayOptions { overlay, ..replay_options(options)? });
     let succeeded = runtime()?.block_on(async {
-        let (listener, stop) = Front::open(&options.front, &services, out).await?.split(interrupt);
+        let FrontOptions { listen, command } = &options.front;
+        let announce = |url: &str| Announcement::of_services(url, &services);
+        let (listener, stop) = Front::open(Some(*listen), command, announce, out).await?.split(interrupt);
         let mut succeeded = None;
         server.serve(listener, async { succeeded = stop.await }).await;
         Ok::<_, Failure>(succeeded)
@@ -44,12 +46,6 @@ pub(crate) fn serve(options: &ServeOptions, interrupt: &Interrupt, out: &mut imp
 }
 
 fn replay_options(options: &ServeOptions) -> Result<ReplayOptions, Failure> {
-    let parse = |path: &String| {
-        JsonPath::parse(path).map_err(|error| Failure::Selection(format!("{path:?} is no JSONPath: {error}")))
-    };
-    let ignored = options.ignore.iter().map(parse).collect::<Result<_, _>>()?;
-    let redaction = options.secrets.rules(environment())?;
-    let order = if options.keyed { Order::Keyed } else { Order::Strict };
     let split = match options.split {
         SplitName::Recorded => Split::AsRecorded,
         SplitName::Whole => Split::Whole,
@@ -57,7 +53,19 @@ fn replay_options(options: &ServeOptions) -> Result<ReplayOptions, Failure> {
         SplitName::Byte => Split::EveryByte,
     };
     let delivery = Delivery { timing: options.timing, split, cut: None };
-    Ok(ReplayOptions { rules: Rules { order, ignored, redaction }, delivery, ..ReplayOptions::default() })
+    let rules = rules(options.keyed, &options.ignore, &options.secrets)?;
+    Ok(ReplayOptions { rules, delivery, ..ReplayOptions::default() })
+}
+
+/// How calls are compared: in any order if they are `keyed`, and without the places to `ignore` and `secrets`.
+pub(crate) fn rules(keyed: bool, ignore: &[String], secrets: &SecretsOptions) -> Result<Rules, Failure> {
+    let parse = |path: &String| {
+        JsonPath::parse(path).map_err(|error| Failure::Selection(format!("{path:?} is no JSONPath: {error}")))
+    };
+    let ignored = ignore.iter().map(parse).collect::<Result<_, _>>()?;
+    let redaction = secrets.rules(environment())?;
+    let order = if keyed { Order::Keyed } else { Order::Strict };
+    Ok(Rules { order, ignored, redaction })
 }
 
 fn services(cassette: &Cassette) -> Vec<String> {

@@ -11,6 +11,7 @@ mod journal;
 mod journal_damage;
 mod journal_orders;
 mod journal_replay;
+mod mcp;
 mod operations;
 mod program;
 mod program_check;
