@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use windtunnel_sim::Recipe;
 use windtunnel_sim::fault::FaultKind;
 
+use crate::fixture::FixtureCommand;
 use crate::journal::JournalCommand;
 use crate::mcp::McpCommand;
 use crate::program::ProgramCommand;
@@ -72,6 +73,11 @@ pub(crate) enum Command {
     Journal {
         #[command(subcommand)]
         command: JournalCommand,
+    },
+    /// Show, compare, check, redact, convert and accept files of recorded traffic
+    Fixture {
+        #[command(subcommand)]
+        command: FixtureCommand,
     },
     /// Stand between clients and the services that they ask, and record what passes
     #[command(after_help = crate::traffic::EXIT_CODES_OF_RECORD)]

@@ -7,8 +7,11 @@ use std::net::SocketAddr;
 
 use windtunnel_core::durable::sqlite::SqliteError;
 use windtunnel_fixtures::cassette::FileError;
+use windtunnel_fixtures::foreign::ImportError;
+use windtunnel_fixtures::golden::GoldenError;
 use windtunnel_fixtures::proxy::ClientError;
 use windtunnel_fixtures::record::RecordingError;
+use windtunnel_fixtures::redaction::RedactionError;
 use windtunnel_sim::ExploreError;
 use windtunnel_sim::case::{JournalError, LoadError};
 
@@ -79,6 +82,25 @@ pub(crate) enum Failure {
     /// A file holds no cassette, or cannot be read or written.
     #[error(transparent)]
     Cassette(#[from] FileError),
+    /// A recording of another tool cannot be taken over.
+    #[error("{file}: {source}")]
+    Import {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: ImportError,
+    },
+    /// What a test found cannot be taken over.
+    #[error(transparent)]
+    Golden(#[from] GoldenError),
+    /// A cassette cannot be redacted.
+    #[error("{file}: {source}")]
+    Redaction {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: RedactionError,
+    },
     /// Traffic cannot be recorded.
     #[error(transparent)]
     Recording(#[from] RecordingError),

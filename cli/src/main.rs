@@ -1,12 +1,13 @@
 //! The command `windtunnel`.
 //!
 //! [`arguments`] says what can be asked; [`check`], [`run`], [`sweep`], [`shrink`], [`replay`], [`program`], [`journal`],
-//! [`traffic`], [`mcp`] and [`schema`] do it, each writing to what it is given.
+//! [`traffic`], [`mcp`], [`fixture`] and [`schema`] do it, each writing to what it is given.
 
 mod arguments;
 mod branches;
 mod check;
 mod failure;
+mod fixture;
 mod interrupt;
 mod journal;
 mod mcp;
@@ -67,6 +68,7 @@ fn perform(arguments: &Arguments) -> Result<Status, Failure> {
         Command::Replay(options) => replay::replay(options, &interrupt, style, &mut out),
         Command::Program { command } => program::perform(command, &interrupt, style, &mut out),
         Command::Journal { command } => journal::perform(command, &interrupt, style, &mut out),
+        Command::Fixture { command } => fixture::perform(command, style, &mut out),
         Command::Record(options) => traffic::record(options, &interrupt, &mut out),
         Command::Serve(options) => traffic::serve(options, &interrupt, &mut out),
         Command::Mcp { command } => mcp::perform(command, &interrupt, &mut out),

@@ -5,6 +5,7 @@ mod agent;
 mod check;
 mod command;
 mod faults;
+mod fixture;
 mod input;
 mod interrupt;
 mod journal;
