@@ -33,8 +33,10 @@ fn help_says_what_there_is_and_what_exit_codes_mean() {
       replay   Run one case with one seed and print what happened, event by event
       program  Check, show or evaluate one program: a tree of tool calls as JSON
       journal  Show or check the journals of durable workflows in a file
+      fixture  Show, compare, check, redact, convert and accept files of recorded traffic
       record   Stand between clients and the services that they ask, and record what passes
       serve    Answer clients from a cassette, as the services did
+      mcp      Record or play servers of the Model Context Protocol
       schema   Print the JSON Schema of programs, for models and editors
       help     Print this message or the help of the given subcommand(s)
 
