@@ -3,6 +3,7 @@
 
 mod agents;
 mod conformance;
+mod fuzzing;
 mod journals;
 mod readme;
 mod refund;

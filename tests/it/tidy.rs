@@ -152,7 +152,8 @@ fn root() -> PathBuf {
 /// Every Rust file of the project by its path, without what was built.
 fn sources() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let folders = ["alarm", "core", "fixtures", "sim", "proptests", "cli", "src", "tests", "examples", "benches"];
+    let folders =
+        ["alarm", "core", "fixtures", "sim", "proptests", "cli", "src", "tests", "examples", "benches", "fuzz/src"];
     for folder in folders {
         collect(&root().join(folder), &mut found);
     }

@@ -56,6 +56,9 @@ pub(crate) struct ServeOptions {
     /// Answer in any order: each entry once, for the first request that it fits
     #[arg(long)]
     pub(crate) keyed: bool,
+    /// As --keyed, and as often as it is asked: where all entries that fit a request were given they come again, in turn
+    #[arg(long)]
+    pub(crate) repeat: bool,
     /// A place of requests that is not compared, as JSONPath, such as $.request.body.json.metadata; may be given several
     /// times
     #[arg(long, value_name = "PATH")]

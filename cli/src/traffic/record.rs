@@ -30,15 +30,16 @@ pub(crate) fn record(options: &RecordOptions, interrupt: &Interrupt, out: &mut i
         let report = proxy.serve(listener, async { succeeded = stop.await }).await;
         Ok::<_, Failure>((report, succeeded))
     })?;
-    recording.finish()?;
     let ProxyReport { recorded, lost, unfinished } = report;
-    writeln!(out, "{recorded} exchanges recorded in {}", options.out.display())?;
     for call in &lost {
         writeln!(out, "not recorded: {call}")?;
     }
     if unfinished > 0 {
         writeln!(out, "not recorded: {unfinished} exchanges that were under way")?;
     }
+    // A disk that did not take an exchange may not take the file either: what is lost is told before.
+    recording.finish()?;
+    writeln!(out, "{recorded} exchanges recorded in {}", options.out.display())?;
     let is_whole = lost.is_empty() && unfinished == 0 && succeeded != Some(false);
     Ok(if is_whole { Status::Passed } else { Status::Failed })
 }

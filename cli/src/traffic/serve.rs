@@ -53,7 +53,10 @@ fn replay_options(options: &ServeOptions) -> Result<ReplayOptions, Failure> {
         SplitName::Byte => Split::EveryByte,
     };
     let delivery = Delivery { timing: options.timing, split, cut: None };
-    let rules = rules(options.keyed, &options.ignore, &options.secrets)?;
+    let mut rules = rules(options.keyed, &options.ignore, &options.secrets)?;
+    if options.repeat {
+        rules.order = Order::Repeated;
+    }
     Ok(ReplayOptions { rules, delivery, ..ReplayOptions::default() })
 }
 

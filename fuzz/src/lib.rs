@@ -1,0 +1,3 @@
+//! What is fuzzed: `cargo fuzz run TARGET`. See `README.md`.
+
+pub mod targets;
