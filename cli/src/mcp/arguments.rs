@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use windtunnel_fixtures::proxy::Upstream;
 
-use crate::traffic::SecretsOptions;
+use crate::traffic::{FileOptions, SecretsOptions};
 
 const EXIT_CODES_OF_RECORD: &str = "\
 With --upstream, clients are given the printed URL, and COMMAND may be one (WINDTUNNEL_MCP_URL is in its environment). Else
@@ -49,15 +49,8 @@ pub(crate) struct McpRecordOptions {
     /// The server's URL, if it is one over streamable HTTP
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<Upstream>,
-    /// The cassette to write
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) out: PathBuf,
-    /// Replace the cassette if it is there
-    #[arg(long)]
-    pub(crate) replace: bool,
-    /// Record even though the environment variable CI is set
-    #[arg(long)]
-    pub(crate) in_ci: bool,
+    #[command(flatten)]
+    pub(crate) file: FileOptions,
     /// The address to listen on for clients of --upstream; port 0 is a free one [default: 127.0.0.1:0]
     #[arg(long, value_name = "ADDRESS", requires = "upstream")]
     pub(crate) listen: Option<SocketAddr>,

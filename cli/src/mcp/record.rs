@@ -12,7 +12,7 @@ use super::server_command::ServerCommand;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::status::Status;
-use crate::traffic::{Announcement, Front, environment, refuse_recording, runtime};
+use crate::traffic::{Announcement, Front, environment, runtime};
 
 /// Stands between client and server until either ends, and writes the cassette.
 pub(super) fn record(
@@ -20,7 +20,7 @@ pub(super) fn record(
     interrupt: &Interrupt,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
-    refuse_recording(&options.out, options.replace, options.in_ci)?;
+    options.file.refuse_recording()?;
     match &options.upstream {
         Some(upstream) => record_url(options, upstream, interrupt, out),
         None => record_command(options, interrupt),
@@ -35,7 +35,7 @@ fn record_url(
 ) -> Result<Status, Failure> {
     let env = Env::system();
     let redaction = options.secrets.rules(environment())?;
-    let recording = Recording::create_with(&options.out, env.clone(), Options { redaction })?;
+    let recording = Recording::create_with(&options.file.out, env.clone(), Options { redaction })?;
     let proxy = McpProxy::new(recording.clone(), upstream.clone(), env, Limits::default())?;
     let (report, succeeded) = runtime()?.block_on(async {
         let announce = |url: &str| Announcement::of_mcp(url, upstream.path());
@@ -54,7 +54,7 @@ fn record_url(
 fn record_command(options: &McpRecordOptions, interrupt: &Interrupt) -> Result<Status, Failure> {
     let env = Env::system();
     let redaction = options.secrets.rules(environment())?;
-    let recording = Recording::create_with(&options.out, env.clone(), Options { redaction })?;
+    let recording = Recording::create_with(&options.file.out, env.clone(), Options { redaction })?;
     let recorder = McpRecorder::new(recording.clone());
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
@@ -76,7 +76,7 @@ fn record_command(options: &McpRecordOptions, interrupt: &Interrupt) -> Result<S
 /// Says what was recorded, and whether that is everything.
 fn tell(report: &McpReport, options: &McpRecordOptions, out: &mut impl Write) -> Result<bool, Failure> {
     let McpReport { recorded, lost, lost_count, other_lines } = report;
-    writeln!(out, "{recorded} messages recorded in {}", options.out.display())?;
+    writeln!(out, "{recorded} messages recorded in {}", options.file.out.display())?;
     for what in lost {
         writeln!(out, "not recorded: {what}")?;
     }

@@ -28,11 +28,9 @@ Exit codes:
 
 With COMMAND the server ends when it does, else at Ctrl-C or SIGTERM.";
 
+/// What is recorded to.
 #[derive(Debug, Args)]
-pub(crate) struct RecordOptions {
-    /// A service to stand before, as URL or NAME=URL; may be given several times
-    #[arg(long = "upstream", required = true, value_name = "[NAME=]URL")]
-    pub(crate) upstreams: Vec<Upstream>,
+pub(crate) struct FileOptions {
     /// The cassette to write
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -42,6 +40,15 @@ pub(crate) struct RecordOptions {
     /// Record even though the environment variable CI is set
     #[arg(long)]
     pub(crate) in_ci: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordOptions {
+    /// A service to stand before, as URL or NAME=URL; may be given several times
+    #[arg(long = "upstream", required = true, value_name = "[NAME=]URL")]
+    pub(crate) upstreams: Vec<Upstream>,
+    #[command(flatten)]
+    pub(crate) file: FileOptions,
     #[command(flatten)]
     pub(crate) secrets: SecretsOptions,
     #[command(flatten)]

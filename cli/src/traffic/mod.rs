@@ -8,8 +8,8 @@ mod record;
 mod secrets;
 mod serve;
 
-pub(crate) use arguments::{EXIT_CODES_OF_RECORD, EXIT_CODES_OF_SERVE, RecordOptions, ServeOptions};
+pub(crate) use arguments::{EXIT_CODES_OF_RECORD, EXIT_CODES_OF_SERVE, FileOptions, RecordOptions, ServeOptions};
 pub(crate) use front::{Announcement, Front, runtime};
-pub(crate) use record::{record, refuse_recording};
+pub(crate) use record::record;
 pub(crate) use secrets::{SecretsOptions, environment};
 pub(crate) use serve::{rules, serve};
