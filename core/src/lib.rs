@@ -6,6 +6,8 @@
 //!
 //! Start with [`executor::Executor`].
 
+#[doc(hidden)]
+pub mod canary;
 mod causes;
 pub mod durable;
 pub mod env;

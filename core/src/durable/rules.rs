@@ -16,6 +16,7 @@ use super::frozen::freeze;
 use super::limits::EVENT_BYTES_MAX;
 use super::store::Delivery;
 use super::text::check_name;
+use crate::canary::{Weakness, is_weakened};
 use crate::json::canonical;
 
 /// When an activation is due, and why.
@@ -71,6 +72,7 @@ impl Begins {
 pub(super) fn check_fence(attempt: u64, last_attempt: u64) -> Result<(), Refusal> {
     match attempt.cmp(&last_attempt) {
         Ordering::Equal => Ok(()),
+        Ordering::Less if is_weakened(Weakness::FenceIgnored) => Ok(()),
         Ordering::Less => Err(Refusal::Superseded),
         Ordering::Greater => Err(Refusal::NoActivation),
     }

@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use serde_json::{Value, json};
 
 use super::limits::{ExecutionLimits, LimitExceeded, Resource};
+use crate::canary::{Weakness, is_weakened};
 
 /// What an evaluation used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,7 +121,8 @@ impl Budget {
     /// [`LimitExceeded`] for `tool_calls`.
     pub fn use_tool_call(&mut self) -> Result<(), LimitExceeded> {
         self.consumption.tool_calls += 1;
-        check(Resource::ToolCalls, self.consumption.tool_calls, self.limits.max_tool_calls)
+        let calls = self.consumption.tool_calls - u64::from(is_weakened(Weakness::ToolCallsOneMore));
+        check(Resource::ToolCalls, calls, self.limits.max_tool_calls)
     }
 
     /// A copy of so many bytes, about to be made.

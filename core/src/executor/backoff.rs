@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::canary::{Weakness, is_weakened};
+
 /// Exponential backoff with jitter: `min(max_s, base_s × multiplier^(n-1)) × (1 + unit × jitter)` after attempt `n`.
 ///
 /// ```
@@ -77,6 +79,7 @@ impl Backoff {
             return 0.0;
         }
         let grown = base_s * power(multiplier, attempt.saturating_sub(1));
+        let max_s = if is_weakened(Weakness::DelayUncapped) { DELAY_MAX_S } else { max_s };
         grown.min(max_s) * (1.0 + unit * jitter)
     }
 

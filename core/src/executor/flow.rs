@@ -20,6 +20,7 @@ use super::result::{Outcome, ToolResult};
 use super::run::{RunGuard, RunState};
 use super::shown::Shown;
 use crate::BoxError;
+use crate::canary::{Weakness, is_weakened};
 use crate::causes;
 use crate::event::{self, Emitter, EventKind, Subject};
 use crate::tool::{CallError, ErrorKind, Interrupted, PreparedTool};
@@ -219,6 +220,9 @@ impl Flow<'_> {
     async fn record(&self, ended: &Ended, duration: Duration) {
         let ports = &self.executor.context.ports;
         let Some(ledger) = ports.ledger.as_ref().or(self.engine.ports.ledger.as_ref()) else { return };
+        if is_weakened(Weakness::LedgerLacksFailures) && ended.outcome.error().is_some() {
+            return;
+        }
         let entry = LedgerEntry {
             kind: "tool",
             entry_id: Arc::clone(&self.identity.call_id),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::canary::{Weakness, is_weakened};
 use crate::tool::{CallError, ErrorKind};
 
 /// What makes two calls of a run the same call (E7).
@@ -49,8 +50,9 @@ impl Guards {
             let message = format!("tool {:?} may run once in a run, and it did", &*call.tool);
             return Err(CallError::new(ErrorKind::OncePerRun, message));
         }
+        let calls = self.calls.saturating_sub(is_weakened(Weakness::CallsOneMore).into());
         match calls_max {
-            Some(calls_max) if self.calls >= calls_max => {
+            Some(calls_max) if calls >= calls_max => {
                 Err(CallError::new(ErrorKind::MaxCalls, format!("the run has made all its {calls_max} calls")))
             }
             _ => Ok(()),
@@ -64,7 +66,9 @@ impl Guards {
         once_per_run: bool,
         calls_max: Option<u64>,
     ) -> Result<(), CallError> {
-        self.check(call, once_per_run, calls_max)?;
+        if !is_weakened(Weakness::GuardsCheckedOnce) {
+            self.check(call, once_per_run, calls_max)?;
+        }
         self.count(call, once_per_run);
         Ok(())
     }

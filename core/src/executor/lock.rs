@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 
 use super::shown::Shown;
+use crate::canary::{Weakness, is_weakened};
 use crate::env::WaitGuard;
 
 /// A call, in the order of arrival.
@@ -73,7 +74,7 @@ impl FairShares {
             self.in_use += weight;
             return Ok(());
         }
-        let place = self.next;
+        let place = if is_weakened(Weakness::LockUnordered) { Place::MAX - self.next } else { self.next };
         self.next += 1;
         self.waiting.insert(place, (ticket, weight));
         Err(place)
@@ -135,7 +136,8 @@ impl RunQueue {
     fn new(caps: &BTreeMap<String, NonZeroU32>, shown_as: Option<&str>) -> Self {
         let cap = |(kind, cap): (&String, &NonZeroU32)| {
             let name = shown_as.map(|run| format!("a place of kind `{kind}` (cap {cap}) in {run}"));
-            (kind.clone(), FairShares::new(name, cap.get()))
+            let cap = cap.get().saturating_add(is_weakened(Weakness::CapOneMore).into());
+            (kind.clone(), FairShares::new(name, cap))
         };
         let lock = FairShares::new(shown_as.map(|run| format!("the lock of {run}")), u32::MAX);
         Self { lock, caps: caps.iter().map(cap).collect(), waiting: VecDeque::new(), next: 0 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::result::RunError;
 use crate::BoxError;
+use crate::canary::{Weakness, is_weakened};
 use crate::causes::{self, Panicked};
 use crate::tool::{ArgumentsError, CallError, ErrorKind, ToolError};
 
@@ -41,6 +42,7 @@ pub(super) enum Verdict {
 
 /// Judges the failure of attempt `attempt` (from 1).
 pub(super) fn judge(tool: &str, attempt: u32, retries: u32, failure: Failure) -> Verdict {
+    let retries = retries.saturating_add(is_weakened(Weakness::RetriesOneMore).into());
     let attempts_left = attempt <= retries;
     match failure {
         Failure::Timeout if attempts_left => Verdict::Retry,

@@ -27,7 +27,7 @@ fn setup(case: &GuardCase, confirm: bool) -> Setup {
     })
 }
 
-fn check_sequence(case: &GuardCase) -> Result<(), TestCaseError> {
+pub(crate) fn check_sequence(case: &GuardCase) -> Result<(), TestCaseError> {
     let calls: Vec<_> = case.calls.iter().map(tool_call).collect();
     let ran = simulated::run(setup(case, false), |executor| async move {
         let executor = executor.in_context(CallContext { run_id: "run".to_owned(), ..CallContext::default() });
@@ -46,7 +46,7 @@ fn check_sequence(case: &GuardCase) -> Result<(), TestCaseError> {
 }
 
 /// All at once, each waiting for its reviewer: the guards must be checked again when the decision comes.
-fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Result<(), TestCaseError> {
+pub(crate) fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Result<(), TestCaseError> {
     let reviewed = |call: &CallCase| -> Reviewed {
         let number: usize = call.id.trim_start_matches("id-").parse().unwrap();
         decisions[number]
@@ -74,7 +74,7 @@ fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Result<(), Tes
     Ok(())
 }
 
-fn decisions() -> impl Strategy<Value = [Reviewed; 3]> {
+pub(crate) fn decisions() -> impl Strategy<Value = [Reviewed; 3]> {
     let reviewed = (0_u64..4, prop::bool::weighted(0.85))
         .prop_map(|(seconds, is_approved)| Reviewed { after: Duration::from_secs(seconds), is_approved });
     [reviewed.clone(), reviewed.clone(), reviewed]

@@ -10,6 +10,8 @@ mod backoff;
 #[cfg(test)]
 mod batches;
 #[cfg(test)]
+mod canaries;
+#[cfg(test)]
 mod distribution;
 #[cfg(test)]
 mod dropped;

@@ -30,7 +30,7 @@ fn policies(case: &QueueCase) -> Policies {
 
 /// How the futures of the calls are polled.
 #[derive(Clone, Copy, Debug)]
-enum Polling {
+pub(crate) enum Polling {
     /// In the order they are woken, as tasks are.
     AsWoken,
     /// All of them in turn, whichever was woken, as `join` does.
@@ -75,12 +75,12 @@ fn observe(case: &QueueCase, polling: Polling) -> Result<Vec<Turn>, TestCaseErro
     case.calls.iter().enumerate().map(turn).collect()
 }
 
-fn check(case: &QueueCase, polling: Polling) -> Result<(), TestCaseError> {
+pub(crate) fn check(case: &QueueCase, polling: Polling) -> Result<(), TestCaseError> {
     prop_assert_eq!(observe(case, polling)?, QueuePrediction::of(case).turns);
     Ok(())
 }
 
-fn pollings() -> impl Strategy<Value = Polling> {
+pub(crate) fn pollings() -> impl Strategy<Value = Polling> {
     prop_oneof![Just(Polling::AsWoken), Just(Polling::AllInTurn)]
 }
 

@@ -15,7 +15,7 @@ use windtunnel_proptests::strategies::{retry_cases, units};
 use crate::settings::family;
 use crate::simulated::{self, Setup};
 
-fn check(case: &RetryCase) -> Result<(), TestCaseError> {
+pub(crate) fn check(case: &RetryCase) -> Result<(), TestCaseError> {
     let prediction = RetryPrediction::of(case);
     let policies = Policies::from([("tool".to_owned(), case.policy())]);
     let setup = Setup { backoff: case.backoff, units: case.units.clone(), ..Setup::default() }

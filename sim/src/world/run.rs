@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
 use parking_lot::Mutex;
-use windtunnel_core::BoxFuture;
 use windtunnel_core::env::{Clock as _, CountingIds, Env, Waits};
 use windtunnel_core::event::{Event, EventKind, Sink};
+use windtunnel_core::{BoxFuture, canary};
 
 use super::clock::{Time, WorldClock};
 use super::drive::{Drive, TimeMover};
@@ -308,7 +308,8 @@ impl World {
     {
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("windtunnel-world".to_owned()).stack_size(STACK_BYTES);
-            let thread = thread.spawn_scoped(scope, || self.drive(parts, scenario)).map_err(WorldError::Thread)?;
+            let drive = canary::carried(|| self.drive(parts, scenario));
+            let thread = thread.spawn_scoped(scope, drive).map_err(WorldError::Thread)?;
             thread.join().unwrap_or_else(|payload| Err(panicked(&*payload)))
         })
     }

@@ -3,7 +3,7 @@
 mod agents;
 mod distribution;
 mod programs;
-mod store;
+pub(crate) mod store;
 mod violations;
-mod workers;
-mod workflows;
+pub(crate) mod workers;
+pub(crate) mod workflows;

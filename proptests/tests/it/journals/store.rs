@@ -28,13 +28,13 @@ use windtunnel_proptests::strategies::store_operations;
 use crate::settings::family;
 
 /// The store in memory lives on when it is opened again.
-pub(super) fn check_memory(operations: &[StoreOperation]) -> Result<Vec<Exchange>, Violation> {
+pub(crate) fn check_memory(operations: &[StoreOperation]) -> Result<Vec<Exchange>, Violation> {
     let open = async |before: Option<MemoryStore>, env: Env| before.unwrap_or_else(|| MemoryStore::new(env));
     check_journal_store(open, operations).now_or_never().unwrap()
 }
 
 /// A folder that is gone when this is dropped; in memory, where the system has such a place.
-pub(super) fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 

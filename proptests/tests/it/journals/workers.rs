@@ -31,7 +31,7 @@ pub(super) struct Ended {
 
 /// Where the journals are kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum StoreKind {
+pub(crate) enum StoreKind {
     Memory,
     Sqlite,
 }

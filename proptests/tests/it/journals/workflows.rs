@@ -134,7 +134,7 @@ fn check_failures(ended: &Ended) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn check_any(case: &WorkerCase, kind: StoreKind) -> Result<(), TestCaseError> {
+pub(crate) fn check_any(case: &WorkerCase, kind: StoreKind) -> Result<(), TestCaseError> {
     let ended = play(case, kind)?;
     check(case, &ended)?;
     check_failures(&ended)

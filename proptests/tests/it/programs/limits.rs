@@ -51,7 +51,7 @@ fn limited(limits: ExecutionLimits, resource: Resource, to: u64) -> Option<Execu
     Some(limits)
 }
 
-fn check_exact(case: &ProgramCase, resource: Resource) -> Result<(), TestCaseError> {
+pub(crate) fn check_exact(case: &ProgramCase, resource: Resource) -> Result<(), TestCaseError> {
     let free = evaluate(case)?;
     if !free.end.is_free_of_failures() {
         return Ok(());

@@ -5,7 +5,7 @@ mod compiled;
 mod distribution;
 mod dropped;
 pub(crate) mod evaluated;
-mod limits;
+pub(crate) mod limits;
 mod model;
 mod order;
 mod parallel;
