@@ -77,7 +77,8 @@ pub(crate) fn check(
 
 fn load(file: &str) -> Result<Vec<Case>, LoadError> {
     match file {
-        STDIN => Case::read("<stdin>", FileFormat::JsonLines, io::stdin().lock()),
+        // A cassette is named from the working folder.
+        STDIN => Case::read_in("", "<stdin>", FileFormat::JsonLines, io::stdin().lock()),
         _ => Case::load(file),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::path::Path;
 
+use serde_json::Value;
 use windtunnel_sim::case::{Case, Format as FileFormat, LoadError, ShrunkCase};
 
 use crate::arguments::ShrinkOptions;
@@ -31,9 +33,13 @@ pub(crate) fn shrink(options: &ShrinkOptions, interrupt: &Interrupt, out: &mut i
         Ok::<_, Failure>(shrunk)
     })?;
     let Some(shrunk) = shrunk.transpose()? else { return Ok(Status::Interrupted) };
+    let case = match &options.output {
+        Some(file) => in_folder_of(&shrunk, file)?,
+        None => shrunk.case.clone(),
+    };
     let text = match format {
-        FileFormat::JsonLines => format!("{}\n", shrunk.case),
-        _ => format!("{:#}\n", shrunk.case),
+        FileFormat::JsonLines => format!("{case}\n"),
+        _ => format!("{case:#}\n"),
     };
     // What is told is what is in the file.
     let written = match &options.output {
@@ -41,7 +47,7 @@ pub(crate) fn shrink(options: &ShrinkOptions, interrupt: &Interrupt, out: &mut i
             create(file, &text)?;
             Case::load(file)?
         }
-        None => Case::parse(PRINTED, format, &text)?,
+        None => shrunk.read(PRINTED, format, &text)?,
     };
     let fails = written.iter().any(|case| case.fails_like(&shrunk.failure));
     match &options.output {
@@ -64,6 +70,12 @@ fn format(output: Option<&str>) -> Result<FileFormat, Failure> {
         Some(format) => Ok(format),
         None => Err(LoadError::UnknownFormat { file: file.to_owned() }.into()),
     }
+}
+
+/// The case as it stands in `file`: cassettes are named from its folder.
+fn in_folder_of(shrunk: &ShrunkCase, file: &str) -> Result<Value, Failure> {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    shrunk.in_folder(folder).map_err(|source| Failure::Unwritable { file: file.to_owned(), source })
 }
 
 fn create(file: &str, text: &str) -> Result<(), Failure> {

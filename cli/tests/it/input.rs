@@ -147,7 +147,7 @@ fn a_file_that_is_absent_or_of_no_known_format() {
 #[test]
 fn a_file_with_a_slip() {
     let text = "id = \"a\"\ncalls = []\n\n[[tools]]\nname = \"a\"\nretrise = 3\n";
-    assert_snapshot!(check_misused("input_slip", &[("a.toml", text)], &["run", "a.toml"]), @r#"error: a.toml:6:1: $.tools[0].retrise: unknown field "retrise"; did you mean "retries"? known: name, description, kind, parameters, schema, retries, timeout_s, parallel_safe, once_per_run, confirm, cache_ttl_s, cache_scope, script, random"#);
+    assert_snapshot!(check_misused("input_slip", &[("a.toml", text)], &["run", "a.toml"]), @r#"error: a.toml:6:1: $.tools[0].retrise: unknown field "retrise"; did you mean "retries"? known: name, description, kind, parameters, schema, retries, timeout_s, parallel_safe, once_per_run, confirm, cache_ttl_s, cache_scope, script, random, cassette"#);
 }
 
 #[test]

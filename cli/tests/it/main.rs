@@ -20,6 +20,7 @@ mod program_input;
 mod program_run;
 mod program_show;
 mod programs;
+mod recorded;
 mod replay;
 mod run;
 mod schema;

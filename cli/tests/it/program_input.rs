@@ -27,7 +27,7 @@ fn a_program_or_tools_that_are_invalid_or_absent() {
     invalid.json:1:42: $.extra: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version"
     "#);
     assert_snapshot!(check_misused("program_input_absent", &["absent.json"]), @"error: absent.json: cannot be read: No such file or directory (os error 2)");
-    assert_snapshot!(check_misused("program_input_tools", &["program.json", "--tools", "wrong.json"]), @r#"error: wrong.json:2:18: $.tools[0].fun: unknown field "fun"; did you mean "fn"? known: name, fn, delay_ms, parameters, schema, script, random, ok, answers"#);
+    assert_snapshot!(check_misused("program_input_tools", &["program.json", "--tools", "wrong.json"]), @r#"error: wrong.json:2:18: $.tools[0].fun: unknown field "fun"; did you mean "fn"? known: name, fn, delay_ms, parameters, schema, script, random, ok, answers, cassette"#);
     assert_snapshot!(check_misused("program_input_yaml", &["program.json", "--tools", "tools.yaml"]), @"error: tools.yaml: the name of a file of tools ends in .json or .toml");
     assert_snapshot!(check_misused("program_input_no_tools", &["program.json", "--tools", "absent.toml"]), @"error: absent.toml: cannot be read: No such file or directory (os error 2)");
 }

@@ -1,10 +1,13 @@
 //! From a document to a case, refusing what no run could make sense of.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use windtunnel_core::json::Path;
 
 use super::always::{Assertion, Expression};
+use super::cassettes::Library;
 use super::definition::{Case, Kind};
 use super::error::LoadError;
 use super::text::{Document, Pointing};
@@ -44,12 +47,12 @@ pub(super) struct Built {
 }
 
 /// Reads one case. Without an id of its own it gets one from `place`, its place in the file.
-pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadError> {
+pub(super) fn case(document: &Document<'_>, place: usize, library: &Arc<Library>) -> Result<Case, LoadError> {
     let Built { id, seed, trouble, assertions, kind } = match typed::text_member(document, "kind") {
-        Some("calls") => calls::build(document),
-        Some("program") => program::build(document),
+        Some("calls") => calls::build(document, library),
+        Some("program") => program::build(document, library),
         Some("operations") => operations::build(document),
-        Some("agent") => agent::build(document),
+        Some("agent") => agent::build(document, library),
         Some(kind) => {
             let path = document.root.clone().member("kind");
             let problem = format!(
@@ -57,15 +60,16 @@ pub(super) fn case(document: &Document<'_>, place: usize) -> Result<Case, LoadEr
             );
             Err(document.error(path, Pointing::AtValue, problem))
         }
-        None if document.value.get("program").is_some() => program::build(document),
+        None if document.value.get("program").is_some() => program::build(document, library),
         None if document.value.get("steps").is_some() => operations::build(document),
-        None if document.value.get("model").is_some() => agent::build(document),
-        None => calls::build(document),
+        None if document.value.get("model").is_some() => agent::build(document, library),
+        None => calls::build(document, library),
     }?;
     trouble.check_hosts(&kind.hosts(), &document.root).map_err(|refusal| refusal.in_document(document))?;
     let id = id.unwrap_or_else(|| format!("case-{place}"));
     let source = document.value.clone();
-    Ok(Case { id, place: document.begin.clone(), source, seed, trouble, assertions, kind })
+    let library = Arc::clone(library);
+    Ok(Case { id, place: document.begin.clone(), source, library, seed, trouble, assertions, kind })
 }
 
 /// The schemas of parameters, by name.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 use windtunnel_fixtures::difference::Difference;
 
 use super::always::Assertion;
+use super::cassettes::Library;
 use super::error::Place;
 use super::run::CaseRun;
 use super::store::Keeping;
@@ -37,6 +39,8 @@ pub struct Case {
     pub(super) place: Place,
     /// The case as it is written.
     pub(super) source: Value,
+    /// Where its cassettes are.
+    pub(super) library: Arc<Library>,
     pub(super) seed: u64,
     pub(super) trouble: Trouble,
     pub(super) assertions: Vec<Assertion>,

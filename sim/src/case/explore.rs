@@ -54,9 +54,17 @@ impl Case {
         self.run_in(recipe.world(World::new))
     }
 
-    /// Holds a run against what holds whatever goes wrong: that it comes to an end, and `always`.
+    /// Holds a run against what holds whatever goes wrong: that it comes to an end, asks for nothing that its cassettes do not
+    /// hold, and `always`.
     pub fn judge_invariants(&self, run: &CaseRun) -> Verdict {
-        Verdict { refused: Vec::new(), unreached: Vec::new(), differences: Vec::new(), ..self.judge(run) }
+        let verdict = self.judge(run);
+        Verdict {
+            refused: Vec::new(),
+            unreached: Vec::new(),
+            leftovers: Vec::new(),
+            differences: Vec::new(),
+            ..verdict
+        }
     }
 
     /// Runs the case in a world, and gives why it failed.
@@ -91,6 +99,11 @@ fn first_failure(verdict: &Verdict) -> Option<WorldError> {
     }
     if let Some(broken) = verdict.assertions.iter().find(|outcome| !outcome.holds()) {
         let assertion = broken.name.clone().unwrap_or_else(|| broken.that.clone());
+        return Some(WorldError::AssertionFailed { assertion });
+    }
+    // The first line says what was asked, and the others how it differs.
+    if let Some(miss) = verdict.misses.first() {
+        let assertion = miss.lines().next().unwrap_or_default().to_owned();
         return Some(WorldError::AssertionFailed { assertion });
     }
     if let Some(difference) = verdict.differences.first() {

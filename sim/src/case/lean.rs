@@ -1,7 +1,10 @@
 //! Leaving out of a case what its failure does not need: tools, calls, steps, turns.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use super::cassettes::Library;
 use super::definition::Case;
 use super::text::Format;
 use crate::Failure;
@@ -27,9 +30,9 @@ pub(super) struct Lean {
 }
 
 /// The case without what it does not take to fail in the same way, by the same faults.
-pub(super) fn lean(case: Value, failure: &Failure) -> Lean {
+pub(super) fn lean(case: Value, failure: &Failure, library: &Arc<Library>) -> Lean {
     let mut lean = Lean { case, left_out: Vec::new() };
-    let is_calm_without = fails_by_faults(&lean.case, failure);
+    let is_calm_without = fails_by_faults(&lean.case, failure, library);
     let mut tried = 0;
     for (pointer, name) in LISTS {
         let Some(Value::Array(whole)) = lean.case.pointer(pointer).cloned() else { continue };
@@ -38,8 +41,8 @@ pub(super) fn lean(case: Value, failure: &Failure) -> Lean {
             let Some(smaller) = with(&lean.case, pointer, parts) else { return false };
             tried += 1;
             let fails = tried <= TRIED_MAX
-                && fails_like(&smaller, failure)
-                && (!is_calm_without || fails_by_faults(&smaller, failure));
+                && fails_like(&smaller, failure, library)
+                && (!is_calm_without || fails_by_faults(&smaller, failure, library));
             if fails {
                 best = smaller;
             }
@@ -60,17 +63,18 @@ fn with(case: &Value, pointer: &str, parts: &[Value]) -> Option<Value> {
     Some(case)
 }
 
-fn read(case: &Value) -> Option<Case> {
-    Case::parse("", Format::Json, &case.to_string()).ok()?.pop()
+fn read(case: &Value, library: &Arc<Library>) -> Option<Case> {
+    Case::parse_with("", Format::Json, &case.to_string(), Arc::clone(library)).ok()?.pop()
 }
 
 /// Whether the case fails as that run did, and all of its faults come.
-fn fails_like(case: &Value, failure: &Failure) -> bool {
-    let Some(case) = read(case) else { return false };
+fn fails_like(case: &Value, failure: &Failure, library: &Arc<Library>) -> bool {
+    let Some(case) = read(case, library) else { return false };
     case.fails_like(failure) && case.run(case.seed()).undelivered().is_empty()
 }
 
 /// Whether the case does not fail so without its faults: else it may fail for another reason.
-fn fails_by_faults(case: &Value, failure: &Failure) -> bool {
-    with(case, "/faults", &[]).as_ref().and_then(read).is_some_and(|calm| !calm.fails_like(failure))
+fn fails_by_faults(case: &Value, failure: &Failure, library: &Arc<Library>) -> bool {
+    let calm = with(case, "/faults", &[]);
+    calm.and_then(|calm| read(&calm, library)).is_some_and(|calm| !calm.fails_like(failure))
 }

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
 
 use windtunnel_core::json::Bounds;
 
 use super::build;
+use super::cassettes::Library;
 use super::definition::Case;
 use super::error::{LoadError, Place};
 use super::text::{Format, Pointing, documents};
@@ -21,10 +24,10 @@ impl Case {
     /// [`LoadError`] if it cannot be read, holds no case, or something in it is wrong: then the first such thing.
     pub fn load(file: &str) -> Result<Vec<Self>, LoadError> {
         let (format, opened) = open(file)?;
-        Self::read(file, format, opened)
+        Self::parse_with(file, format, &text(file, opened)?, Library::beside(file))
     }
 
-    /// Reads cases from anywhere; `file` stands for it in messages.
+    /// Reads cases from anywhere; `file` stands for it in messages. They can name no cassettes, since they are in no folder.
     ///
     /// # Errors
     /// As for [`Case::load`].
@@ -32,11 +35,34 @@ impl Case {
         Self::parse(file, format, &text(file, from)?)
     }
 
-    /// Reads cases from a text; `file` stands for it in messages.
+    /// Reads cases from anywhere, as if they stood in `folder`: it is the one that they name their cassettes from.
+    ///
+    /// # Errors
+    /// As for [`Case::load`].
+    pub fn read_in(
+        folder: impl AsRef<Path>,
+        file: &str,
+        format: Format,
+        from: impl Read,
+    ) -> Result<Vec<Self>, LoadError> {
+        Self::parse_with(file, format, &text(file, from)?, Library::in_folder(folder.as_ref()))
+    }
+
+    /// Reads cases from a text; `file` stands for it in messages. They can name no cassettes, since they are in no folder.
     ///
     /// # Errors
     /// As for [`Case::load`].
     pub fn parse(file: &str, format: Format, text: &str) -> Result<Vec<Self>, LoadError> {
+        Self::parse_with(file, format, text, Library::nowhere())
+    }
+
+    pub(super) fn parse_with(
+        file: &str,
+        format: Format,
+        text: &str,
+        library: impl Into<Arc<Library>>,
+    ) -> Result<Vec<Self>, LoadError> {
+        let library = library.into();
         let documents = documents(file, format, text, Bounds::DEFAULT)?;
         if documents.is_empty() {
             return Err(LoadError::Empty { file: file.to_owned() });
@@ -44,7 +70,7 @@ impl Case {
         let mut cases = Vec::<Self>::with_capacity(documents.len());
         let mut places = BTreeMap::<String, usize>::new();
         for (index, document) in documents.iter().enumerate() {
-            let case = build::case(document, index + 1)?;
+            let case = build::case(document, index + 1, &library)?;
             if let Some(line) = places.insert(case.id.clone(), case.place.line) {
                 let problem = format!("the case on line {line} has the id {:?} too; give one another", case.id);
                 return Err(document.error(document.root.clone().member("id"), Pointing::AtValue, problem));
@@ -101,7 +127,7 @@ mod tests {
             r#""retrise": 1"#,
             "f:2:26: $.tools[0].retrise: unknown field \"retrise\"; did you mean \"retries\"? known: name, description, \
              kind, parameters, schema, retries, timeout_s, parallel_safe, once_per_run, confirm, cache_ttl_s, \
-             cache_scope, script, random",
+             cache_scope, script, random, cassette",
         );
         check_refused_tool(
             r#""script": [{}, {"delay": 1}]"#,

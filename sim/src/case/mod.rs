@@ -10,6 +10,7 @@ mod agent;
 mod always;
 mod build;
 mod calls;
+mod cassettes;
 mod definition;
 mod error;
 mod explore;

@@ -8,6 +8,7 @@ use windtunnel_core::event::Event;
 
 use super::agent::AgentOutcome;
 use super::calls::CallsOutcome;
+use super::cassettes::Replayed;
 use super::operations::OperationsOutcome;
 use super::program::ProgramOutcome;
 use crate::fault::{DeliveredFault, UndeliveredFault};
@@ -24,6 +25,8 @@ pub struct CaseRun {
     pub invocations: Vec<Invocation>,
     /// A bound that the case came to, for which it was cut off.
     pub(super) cut_off: Option<String>,
+    /// What cassettes were asked for that they do not hold, and what they hold that nothing asked for.
+    pub(super) replayed: Replayed,
     pub(super) world: Run<Result<(), BoxError>>,
 }
 

@@ -1,10 +1,17 @@
 //! A failing run of a case, as a case of its own that is as small as was found.
 
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
+use super::cassettes::{Library, move_cassettes};
 use super::definition::Case;
+use super::error::LoadError;
 use super::explore::Measure;
 use super::lean::{Lean, lean};
+use super::text::Format;
 use crate::campaign::Signature;
 use crate::{Campaign, Failure, Recipe, World, WorldError};
 
@@ -18,6 +25,29 @@ pub struct ShrunkCase {
     pub left_out: Vec<(&'static str, usize)>,
     /// How it fails, and what it took to find that.
     pub failure: Failure,
+    library: Arc<Library>,
+}
+
+impl ShrunkCase {
+    /// The case as a file of `folder` has it: its cassettes are named from there. They stay where they are.
+    ///
+    /// # Errors
+    /// If one of the folders is not there any more.
+    pub fn in_folder(&self, folder: impl AsRef<Path>) -> io::Result<Value> {
+        let mut case = self.case.clone();
+        if let Some(own) = self.library.folder() {
+            move_cassettes(&mut case, own, folder.as_ref())?;
+        }
+        Ok(case)
+    }
+
+    /// Reads the text of the case as if it stood where the one stood that it was made of.
+    ///
+    /// # Errors
+    /// As for [`Case::load`].
+    pub fn read(&self, file: &str, format: Format, text: &str) -> Result<Vec<Case>, LoadError> {
+        Case::parse_with(file, format, text, Arc::clone(&self.library))
+    }
 }
 
 impl Case {
@@ -50,8 +80,8 @@ impl Case {
             return None;
         }
         let failure = campaign.shrink(run, self.trouble.heal_after, &|world| self.play(world, Measure::All))?;
-        let Lean { case, left_out } = lean(self.reduced(failure.smallest(), &failure.error), &failure);
-        Some(ShrunkCase { case, left_out, failure })
+        let Lean { case, left_out } = lean(self.reduced(failure.smallest(), &failure.error), &failure, &self.library);
+        Some(ShrunkCase { case, left_out, failure, library: Arc::clone(&self.library) })
     }
 
     /// A case of its own for a run that a sweep found.

@@ -19,6 +19,10 @@ pub struct Verdict {
     pub refused: Vec<ProgramOffence>,
     /// What the file plans and the run never came to.
     pub unreached: Vec<String>,
+    /// What was asked of a cassette and is not in it.
+    pub misses: Vec<String>,
+    /// What is in a cassette, and nothing asked for it.
+    pub leftovers: Vec<String>,
     /// Where it is not what the file expects.
     pub differences: Vec<Difference>,
     /// What its assertions found.
@@ -36,6 +40,8 @@ impl Case {
         let mut verdict = Verdict {
             problem: run.problem(),
             refused,
+            misses: run.replayed.misses.clone(),
+            leftovers: run.replayed.leftovers.clone(),
             unreached: unplanned(run).into_iter().chain(self.kind.unreached(run)).collect(),
             differences: Vec::new(),
             assertions: Vec::new(),
@@ -64,7 +70,8 @@ impl Verdict {
     /// Whether all is well.
     pub fn passed(&self) -> bool {
         let ended = self.problem.is_none() && self.refused.is_empty() && self.unreached.is_empty();
-        ended && self.differences.is_empty() && self.assertions.iter().all(AssertionOutcome::holds)
+        let is_replayed = self.misses.is_empty() && self.leftovers.is_empty();
+        ended && is_replayed && self.differences.is_empty() && self.assertions.iter().all(AssertionOutcome::holds)
     }
 
     /// Everything that is wrong, for a reader; some failures take several lines.
@@ -74,7 +81,9 @@ impl Verdict {
         let differences = self.differences.iter().map(ToString::to_string);
         let broken = self.assertions.iter().filter(|outcome| !outcome.holds()).map(ToString::to_string);
         let unreached = self.unreached.iter().cloned();
-        problem.chain(refused).chain(unreached).chain(differences).chain(broken).collect()
+        // What follows a miss was not recorded, so it is told first.
+        let replayed = self.misses.iter().chain(&self.leftovers).cloned();
+        problem.chain(refused).chain(replayed).chain(unreached).chain(differences).chain(broken).collect()
     }
 
     /// The verdict as JSON.
@@ -94,6 +103,8 @@ impl Verdict {
             "problem": self.problem,
             "refused": self.refused.iter().map(ProgramOffence::to_json).collect::<Value>(),
             "unreached": self.unreached,
+            "misses": self.misses,
+            "leftovers": self.leftovers,
             "differences": differences.collect::<Value>(),
             "always": self.assertions.iter().map(AssertionOutcome::to_json).collect::<Value>(),
         })

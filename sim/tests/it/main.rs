@@ -10,6 +10,8 @@ mod alarm;
 mod attack;
 mod attack_all;
 mod campaign;
+#[cfg(feature = "case")]
+mod case_cassettes;
 mod cassettes;
 mod classic;
 mod disk;

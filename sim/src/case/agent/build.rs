@@ -14,16 +14,18 @@ use super::definition::{AgentCase, AgentTool, AgentTurn, VARIABLES, Workers};
 use super::expectation::Expectation;
 use super::planned_reviews::reviews;
 use super::wire::{
-    WireAgentTool, WireCall, WireCase, WireCrash, WireExpect, WireMessage, WireModelFailure, WireTurn, WireWorkers,
+    WireAgentTool, WireCall, WireCase, WireCrash, WireExpect, WireMessage, WireModel, WireModelFailure, WireTurn,
+    WireWorkers,
 };
 use crate::case::LoadError;
 use crate::case::build::{Built, Refusal, assertions};
 use crate::case::calls::{backoff_settings, limits, tools};
+use crate::case::cassettes::{Library, RecordedTurn, ShelfBuilder};
 use crate::case::operations::{acknowledgment, records};
 use crate::case::text::Document;
 use crate::case::trouble::{Trouble, trouble};
 use crate::case::typed::typed;
-use crate::case::wire::Count;
+use crate::case::wire::{Count, Delay};
 
 const LEASE: Duration = Duration::from_secs(60);
 const RESTART_AFTER: Duration = Duration::from_secs(1);
@@ -32,18 +34,20 @@ const CRASHES_MAX: u32 = 8;
 const CRASHES_MAX_MAX: u32 = 1000;
 
 /// Builds a case.
-pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError> {
-    build_typed(typed(document)?, &document.root).map_err(|refusal| refusal.in_document(document))
+pub(in crate::case) fn build(document: &Document<'_>, library: &Library) -> Result<Built, LoadError> {
+    build_typed(typed(document)?, &document.root, library).map_err(|refusal| refusal.in_document(document))
 }
 
-fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
+fn build_typed(wire: WireCase, root: &Path, library: &Library) -> Result<Built, Refusal> {
     let at = |name: &str| root.clone().member(name);
     let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, root)?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, &at("expect").member("outcome"))?;
     }
-    let turns = turns(wire.model.turns, &at("model").member("turns"))?;
-    let tools = agent_tools(wire.tools, &at("tools"))?;
+    let mut shelf = ShelfBuilder::new(library, wire.replay, at("replay"))?;
+    let WireModel { name: model, turns, cassette } = wire.model;
+    let (turns, cassette) = model_turns(turns, cassette, &mut shelf, &at("model"))?;
+    let tools = agent_tools(wire.tools, &at("tools"), &mut shelf)?;
     let arrangement = Arrangement {
         on_hosts: wire.on_hosts,
         has_crashes: !wire.crashes.is_empty(),
@@ -54,10 +58,12 @@ fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
     arrangement.check(&tools, root)?;
     let backoff = backoff_settings(&wire.backoff);
     let kind = AgentCase {
-        model: wire.model.name,
+        model,
         messages: messages(wire.prompt, wire.messages, root)?,
         reviews: reviews(wire.approvals, &turns, &tools, &at("approvals"))?,
         turns,
+        cassette,
+        shelf: shelf.finish()?,
         tools,
         backoff: Backoff::new(backoff).map_err(|error| Refusal::new(at("backoff"), error.to_string()))?,
         jitters: backoff.jitter > 0.0,
@@ -114,6 +120,29 @@ fn message(WireMessage { role, content, tool_calls, tool_call_id }: WireMessage)
     Message { role: role.into(), content, tool_calls, tool_call_id }
 }
 
+/// What the model says, and the cassette that has it.
+fn model_turns(
+    turns: Option<Vec<WireTurn>>,
+    cassette: Option<String>,
+    shelf: &mut ShelfBuilder<'_>,
+    path: &Path,
+) -> Result<(Vec<AgentTurn>, Option<usize>), Refusal> {
+    match (turns, cassette) {
+        (Some(turns), None) => Ok((self::turns(turns, &path.clone().member("turns"))?, None)),
+        (None, Some(file)) => {
+            let cassette = shelf.model(&file, &path.clone().member("cassette"))?;
+            let turn =
+                |RecordedTurn { failures, response }| AgentTurn { failures, delay: Delay::default(), answer: response };
+            Ok((shelf.turns(cassette).into_iter().map(turn).collect(), Some(cassette)))
+        }
+        (Some(_), Some(_)) => Err(Refusal::new(
+            path.clone().member("turns"),
+            "a model says its turns, or what its cassette holds; remove one of them",
+        )),
+        (None, None) => Err(Refusal::new(path.clone(), "missing field turns, or cassette")),
+    }
+}
+
 fn turns(wire: Vec<WireTurn>, path: &Path) -> Result<Vec<AgentTurn>, Refusal> {
     let turn = |(index, turn): (usize, WireTurn)| {
         let WireTurn { failures, delay_ms, says, calls, usage } = turn;
@@ -149,9 +178,9 @@ fn failure(wire: WireModelFailure) -> ModelError {
     ModelError { retry_after, ..ModelError::new(wire.error.into(), "the script says so") }
 }
 
-fn agent_tools(wire: Vec<WireAgentTool>, path: &Path) -> Result<Vec<AgentTool>, Refusal> {
+fn agent_tools(wire: Vec<WireAgentTool>, path: &Path, shelf: &mut ShelfBuilder<'_>) -> Result<Vec<AgentTool>, Refusal> {
     let (wire, manners): (Vec<_>, Vec<_>) = wire.into_iter().map(WireAgentTool::into_parts).unzip();
-    let tools = tools(wire, path)?;
+    let tools = tools(wire, path, shelf)?;
     Ok(tools.into_iter().zip(manners).map(|(tool, manners)| AgentTool { tool, manners }).collect())
 }
 
@@ -271,13 +300,13 @@ mod tests {
                 "$.bugdet: unknown field \"bugdet\"; did you mean \"budget\"? known: id, kind, seed, prompt, \
               messages, model, tools, backoff, rng, run_limits, budget, approvals, approval_timeout_s, workers, journal, \
               acks, decision_acks, crashes, crash_rate, crashes_max, faults, random_faults, heal_after_s, on_hosts, schedule, \
-              expect, always",
+              replay, expect, always",
             ),
             (
                 r#""tools": [{"name": "a", "idempotnet": true}]"#,
                 "$.tools[0].idempotnet: unknown field \"idempotnet\"; did \
               you mean \"idempotent\"? known: name, description, kind, parameters, schema, retries, timeout_s, \
-              parallel_safe, once_per_run, confirm, cache_ttl_s, cache_scope, idempotent, host, script, random",
+              parallel_safe, once_per_run, confirm, cache_ttl_s, cache_scope, idempotent, host, script, random, cassette",
             ),
             (r#""workers": {"count": 17}"#, "$.workers.count: 17 workers; at most 16 are allowed"),
             (

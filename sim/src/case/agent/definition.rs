@@ -17,6 +17,7 @@ use super::hosts::TOOLS;
 use super::outcome::AgentOutcome;
 use super::wire::Manners;
 use crate::case::calls::CaseTool;
+use crate::case::cassettes::Shelf;
 use crate::case::definition::Kind;
 use crate::case::store::Keeping;
 use crate::case::trouble::Setting;
@@ -28,7 +29,11 @@ use crate::case::{CaseOutcome, CaseRun};
 pub(super) struct AgentCase {
     pub(super) model: String,
     pub(super) messages: Vec<Message>,
+    /// What the model says; where a cassette answers for it, what that holds.
     pub(super) turns: Vec<AgentTurn>,
+    /// The cassette that answers for the model.
+    pub(super) cassette: Option<usize>,
+    pub(super) shelf: Shelf,
     pub(super) tools: Vec<AgentTool>,
     pub(super) backoff: Backoff,
     /// The backoff's settings ask for a drawn jitter.

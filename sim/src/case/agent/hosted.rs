@@ -40,7 +40,7 @@ impl Tool for HostedTool {
     fn call(&self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'_, Result<Value, BoxError>> {
         Box::pin(async move {
             let (outside, log) = (&*self.outside, &self.scene.log);
-            let (step, has_effect) = outside.begin(log, &arguments, &context);
+            let (attempt, has_effect) = outside.begin(log, &arguments, &context);
             if has_effect {
                 // Which operation it belongs to, the trace says in the end.
                 let nowhere = Place { activation: 0, operation: None };
@@ -49,7 +49,7 @@ impl Tool for HostedTool {
                     self.effects.happen(outside.name(), key).await;
                 }
             }
-            outside.end(log, step, &arguments, &context, &self.env).await
+            outside.end(log, attempt, &arguments, &context, &self.env).await
         })
     }
 }
@@ -69,7 +69,7 @@ impl ModelTransport for HostedModel {
         &'a self,
         request: &'a ModelRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<Delta, ModelError>>, ModelError>> {
-        self.outside.script.stream(request)
+        Box::pin(self.outside.stream(request))
     }
 }
 

@@ -57,7 +57,8 @@ impl AgentCase {
             let serving = Arc::clone(scene);
             world.host(name)?.start(move |process| answer(process, Arc::clone(&serving), tools.clone()));
         }
-        let slowest = self.turns.iter().map(|turn| turn.delay.max).max().unwrap_or_default();
+        let recorded = self.cassette.map(|cassette| self.shelf.slowest(cassette));
+        let slowest = self.turns.iter().map(|turn| turn.delay.max).chain(recorded).max().unwrap_or_default();
         let start = Start {
             blueprint: Blueprint::of(self),
             tools: self.tools.iter().map(|tool| (tool.tool.spec.clone(), tool.host().to_owned())).collect(),

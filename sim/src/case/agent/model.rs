@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use windtunnel_core::env::Env;
 use windtunnel_core::model::{Delta, ModelError, ModelRequest, ModelResponse, ModelTransport, Role};
 use windtunnel_core::{BoxFuture, BoxStream};
 
 use super::crashes::CrashPoint;
 use super::process::Process;
+use crate::case::cassettes::RecordedModel;
 use crate::case::script::draw_delay;
 use crate::case::wire::Delay;
 use crate::script::ScriptedModel;
@@ -15,9 +17,22 @@ use crate::script::ScriptedModel;
 /// The stream that the model's delays are drawn from.
 const STREAM: &str = "case/model/delay";
 
-/// Plays its turns by how often it has spoken, whoever asks.
+/// The model, whoever asks.
 #[derive(Debug)]
-pub(super) struct OutsideModel {
+pub(super) enum OutsideModel {
+    /// Plays its turns by how often it has spoken.
+    Scripted(Box<TurnsModel>),
+    /// Says what a cassette holds.
+    Recorded {
+        model: RecordedModel,
+        /// What was asked, in order.
+        requests: Mutex<Vec<ModelRequest>>,
+    },
+}
+
+/// A model that follows the turns of a file.
+#[derive(Debug)]
+pub(super) struct TurnsModel {
     pub(super) script: ScriptedModel,
     /// How long each turn takes that answers, from the beginning of the conversation.
     pub(super) delays: Vec<Delay>,
@@ -32,6 +47,39 @@ pub(super) struct ProcessModel {
 
 impl OutsideModel {
     pub(super) async fn answer(&self, request: &ModelRequest) -> Result<ModelResponse, ModelError> {
+        match self {
+            Self::Scripted(model) => model.answer(request).await,
+            Self::Recorded { model, requests } => {
+                requests.lock().push(request.clone());
+                model.complete(request).await
+            }
+        }
+    }
+
+    pub(super) async fn stream<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+    ) -> Result<BoxStream<'a, Result<Delta, ModelError>>, ModelError> {
+        match self {
+            Self::Scripted(model) => model.script.stream(request).await,
+            Self::Recorded { model, requests } => {
+                requests.lock().push(request.clone());
+                model.stream(request).await
+            }
+        }
+    }
+
+    /// What was asked, in order.
+    pub(super) fn requests(&self) -> Vec<ModelRequest> {
+        match self {
+            Self::Scripted(model) => model.script.requests(),
+            Self::Recorded { requests, .. } => requests.lock().clone(),
+        }
+    }
+}
+
+impl TurnsModel {
+    async fn answer(&self, request: &ModelRequest) -> Result<ModelResponse, ModelError> {
         let answer = self.script.complete(request).await?;
         let spoken = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
         let delay = self.delays.get(spoken).copied().unwrap_or_default();
@@ -63,6 +111,6 @@ impl ModelTransport for ProcessModel {
         &'a self,
         request: &'a ModelRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<Delta, ModelError>>, ModelError>> {
-        self.outside.script.stream(request)
+        Box::pin(self.outside.stream(request))
     }
 }

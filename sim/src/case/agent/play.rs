@@ -19,7 +19,7 @@ use super::crashes::CrashPlan;
 use super::definition::{AgentCase, AgentTurn};
 use super::effects::Ledger;
 use super::life::Life;
-use super::model::{OutsideModel, ProcessModel};
+use super::model::{OutsideModel, ProcessModel, TurnsModel};
 use super::observed::Observed;
 use super::outcome::{ActivationSummary, AgentEnding, AgentOutcome};
 use super::process::Process;
@@ -28,6 +28,7 @@ use super::signal::Signal;
 use super::store::ProcessStore;
 use super::tools::{OutsideTool, ProcessTool};
 use crate::WorldHandle;
+use crate::case::cassettes::Playing;
 use crate::case::store::{CaseStore, Keeping};
 use crate::case::trouble::Setting;
 use crate::case::wire::Delay;
@@ -53,6 +54,7 @@ impl AgentCase {
             invocations: Invocations::default(),
             store: Mutex::default(),
             model: Mutex::default(),
+            playing: Mutex::default(),
         });
         let takes_faults = setting.takes_faults;
         let world = setting.world.run(|world| self.play(world, keeping, &log, takes_faults));
@@ -70,7 +72,10 @@ impl AgentCase {
             }
         }
         let invocations = log.invocations.to_vec();
-        CaseRun { outcome: CaseOutcome::Agent(Box::new(outcome)), invocations, cut_off: None, world }
+        let has_faults = !world.faults.is_empty();
+        let replayed = log.playing.lock().as_ref().map(|playing| self.shelf.replayed(playing, has_faults));
+        let replayed = replayed.unwrap_or_default();
+        CaseRun { outcome: CaseOutcome::Agent(Box::new(outcome)), invocations, cut_off: None, replayed, world }
     }
 
     async fn play(
@@ -81,7 +86,9 @@ impl AgentCase {
         takes_faults: bool,
     ) -> Result<(), BoxError> {
         let store = keeping.open(world.env()).await?;
-        let scene = Arc::new(self.scene(&world, store, log, takes_faults));
+        let playing = self.shelf.play(&world.env());
+        let scene = Arc::new(self.scene(&world, store, log, &playing, takes_faults));
+        *log.playing.lock() = Some(playing);
         *log.store.lock() = Some(scene.store.clone());
         *log.model.lock() = Some(Arc::clone(&scene.model));
         let request =
@@ -101,13 +108,20 @@ impl AgentCase {
         }
     }
 
-    fn scene(&self, world: &WorldHandle, store: CaseStore, log: &Arc<Log>, takes_faults: bool) -> Scene {
+    fn scene(
+        &self,
+        world: &WorldHandle,
+        store: CaseStore,
+        log: &Arc<Log>,
+        playing: &Playing,
+        takes_faults: bool,
+    ) -> Scene {
         let env = world.env();
         store.script_records(self.record_acknowledgments.iter().copied());
         store.script_decisions(self.decision_acknowledgments.iter().copied());
         Scene {
-            tools: self.tools.iter().map(|tool| Arc::new(OutsideTool::new(tool, &env))).collect(),
-            model: Arc::new(self.outside_model(&env)),
+            tools: self.tools.iter().map(|tool| Arc::new(OutsideTool::new(tool, playing, &env))).collect(),
+            model: Arc::new(self.outside_model(playing, &env)),
             log: Arc::clone(log),
             store,
             faults: takes_faults.then(|| world.faults()),
@@ -146,7 +160,10 @@ impl AgentCase {
     }
 
     /// The turns that the conversation begins with were spoken before: nobody asks for them.
-    fn outside_model(&self, env: &Env) -> OutsideModel {
+    fn outside_model(&self, playing: &Playing, env: &Env) -> OutsideModel {
+        if let Some(cassette) = self.cassette {
+            return OutsideModel::Recorded { model: self.shelf.model(cassette, playing), requests: Mutex::default() };
+        }
         let spoken = self.spoken();
         let turn = |turn: &AgentTurn| {
             let failures = turn.failures.iter().cloned().map(Err);
@@ -154,11 +171,11 @@ impl AgentCase {
         };
         let before = std::iter::repeat_with(Vec::new).take(spoken);
         let delays = self.turns.iter().map(|turn| turn.delay);
-        OutsideModel {
+        OutsideModel::Scripted(Box::new(TurnsModel {
             script: ScriptedModel::by_conversation(before.chain(self.turns.iter().map(turn))),
             delays: std::iter::repeat_n(Delay::default(), spoken).chain(delays).collect(),
             env: env.clone(),
-        }
+        }))
     }
 
     /// A worker, and those that follow it when it goes down.
@@ -264,7 +281,7 @@ fn outcome_of(log: &Log) -> AgentOutcome {
         effects: log.ledger.lock().effects().to_vec(),
         crashes: log.crashed.lock().clone(),
         approvals: log.delivered.lock().clone(),
-        requests: log.model.lock().as_ref().map(|model| model.script.requests()).unwrap_or_default(),
+        requests: log.model.lock().as_ref().map(|model| model.requests()).unwrap_or_default(),
         unreached: unreached.collect(),
         ..AgentOutcome::default()
     }

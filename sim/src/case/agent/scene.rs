@@ -13,6 +13,7 @@ use super::effects::Ledger;
 use super::model::OutsideModel;
 use super::signal::Signal;
 use super::tools::OutsideTool;
+use crate::case::cassettes::Playing;
 use crate::case::store::CaseStore;
 use crate::fault::Faults;
 use crate::script::Invocations;
@@ -30,6 +31,7 @@ pub(super) struct Log {
     pub(super) invocations: Invocations,
     pub(super) store: Mutex<Option<CaseStore>>,
     pub(super) model: Mutex<Option<Arc<OutsideModel>>>,
+    pub(super) playing: Mutex<Option<Playing>>,
 }
 
 /// What all attempts at an activation did.

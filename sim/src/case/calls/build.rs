@@ -17,6 +17,7 @@ use super::wire::{
 };
 use crate::case::LoadError;
 use crate::case::build::{Built, Refusal, assertions, ending, parameters_and_schema, properties};
+use crate::case::cassettes::{Library, ShelfBuilder};
 use crate::case::script::{CaseStep, Random, ToolScript};
 use crate::case::text::Document;
 use crate::case::trouble::trouble;
@@ -28,22 +29,24 @@ use crate::script::{Failure, ScriptedTool, Then};
 const ATTEMPTS_MAX: u64 = 500_000;
 
 /// Builds a case.
-pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError> {
-    build_typed(typed(document)?, &document.root).map_err(|refusal| refusal.in_document(document))
+pub(in crate::case) fn build(document: &Document<'_>, library: &Library) -> Result<Built, LoadError> {
+    build_typed(typed(document)?, &document.root, library).map_err(|refusal| refusal.in_document(document))
 }
 
-fn build_typed(wire: WireCase, root: &Path) -> Result<Built, Refusal> {
+fn build_typed(wire: WireCase, root: &Path, library: &Library) -> Result<Built, Refusal> {
     let at = |name: &str| root.clone().member(name);
     let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, root)?;
     check_calls(&wire.calls, wire.batch, &at("calls"))?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, wire.calls.len(), &at("expect"))?;
     }
-    let tools = tools(wire.tools, &at("tools"))?;
+    let mut shelf = ShelfBuilder::new(library, wire.replay, at("replay"))?;
+    let tools = tools(wire.tools, &at("tools"), &mut shelf)?;
     check_attempts(&wire.calls, &tools, &at("calls"))?;
     let backoff = backoff_settings(&wire.backoff);
     let kind = CallsCase {
         tools,
+        shelf: shelf.finish()?,
         backoff: Backoff::new(backoff).map_err(|error| Refusal::new(at("backoff"), error.to_string()))?,
         jitters: backoff.jitter > 0.0,
         rng: wire.rng.map(|unit| unit.0),
@@ -114,12 +117,16 @@ fn call(wire: WireCall) -> CaseCall {
     CaseCall { call, wait: wire.wait_ms.map_or(Duration::ZERO, |wait| wait.0) }
 }
 
-pub(in crate::case) fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, Refusal> {
+pub(in crate::case) fn tools(
+    wire: Vec<WireTool>,
+    path: &Path,
+    shelf: &mut ShelfBuilder<'_>,
+) -> Result<Vec<CaseTool>, Refusal> {
     // The executor's own checks, with the place of what they refuse.
     let mut registry = Registry::new();
     let mut tools = Vec::new();
     for (index, wire) in wire.into_iter().enumerate() {
-        let tool = tool(wire, &path.clone().element(index))?;
+        let tool = tool(wire, &path.clone().element(index), shelf)?;
         registry.register(ScriptedTool::new(tool.spec.clone(), [])).map_err(|error| {
             let member = match error {
                 RegisterError::EmptyName | RegisterError::DuplicateName { .. } => "name",
@@ -132,15 +139,23 @@ pub(in crate::case) fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<Cas
     Ok(tools)
 }
 
-fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
-    let parameters = match (wire.parameters, wire.schema) {
-        (Some(_), Some(_)) => return Err(parameters_and_schema(path)),
-        (Some(parameters), None) => object_schema(properties(&parameters)),
-        (None, Some(schema)) => schema,
-        (None, None) => object_schema(Map::new()),
+fn tool(wire: WireTool, path: &Path, shelf: &mut ShelfBuilder<'_>) -> Result<CaseTool, Refusal> {
+    let scripted = [("script", !wire.script.is_empty()), ("random", wire.random.is_some())];
+    let cassette = wire.cassette.as_deref();
+    let cassette = cassette.map(|file| shelf.tool_without(&scripted, file, &wire.name, path)).transpose()?;
+    // What the cassette says of it holds where the file says nothing.
+    let offered = cassette.and_then(|cassette| shelf.offered(cassette, &wire.name));
+    let parameters = match (wire.parameters, wire.schema, offered) {
+        (Some(_), Some(_), _) => return Err(parameters_and_schema(path)),
+        (Some(parameters), None, _) => object_schema(properties(&parameters)),
+        (None, Some(schema), _) => schema,
+        (None, None, Some((_, parameters))) => parameters.clone(),
+        (None, None, None) if cassette.is_some() => json!({"type": "object"}),
+        (None, None, None) => object_schema(Map::new()),
     };
+    let description = wire.description.or_else(|| offered.map(|(description, _)| description.to_owned()));
     let script = script(wire.script, wire.random, path)?;
-    let defaults = ToolSpec::new(wire.name, wire.description, parameters);
+    let defaults = ToolSpec::new(wire.name, description.unwrap_or_default(), parameters);
     let spec = ToolSpec {
         retries: wire.retries.0,
         timeout: wire.timeout_s.map(|timeout| timeout.0),
@@ -155,7 +170,7 @@ fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
         },
         ..defaults
     };
-    Ok(CaseTool { spec, script })
+    Ok(CaseTool { spec, script, cassette })
 }
 
 /// All properties are required, and no others are allowed.

@@ -9,6 +9,7 @@ use windtunnel_fixtures::difference::Difference;
 
 use super::expectation::Expectation;
 use super::outcome::{CallsOutcome, FinishedCall, ledger_entry_to_json};
+use crate::case::cassettes::Shelf;
 use crate::case::definition::Kind;
 use crate::case::script::ToolScript;
 use crate::case::store::Keeping;
@@ -20,6 +21,7 @@ use crate::script::Failure;
 #[derive(Debug)]
 pub(super) struct CallsCase {
     pub(super) tools: Vec<CaseTool>,
+    pub(super) shelf: Shelf,
     pub(super) backoff: Backoff,
     /// The backoff's settings ask for a drawn jitter.
     pub(super) jitters: bool,
@@ -36,6 +38,8 @@ pub(super) struct CallsCase {
 pub(in crate::case) struct CaseTool {
     pub(in crate::case) spec: ToolSpec,
     pub(in crate::case) script: ToolScript<Failure>,
+    /// The cassette that answers in place of the script.
+    pub(in crate::case) cassette: Option<usize>,
 }
 
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod definition;
 mod expectation;
 mod outcome;
 mod play;
+mod recorded;
 mod wire;
 
 pub(super) use build::{backoff_settings, build, limits, tools};

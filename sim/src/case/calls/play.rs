@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -9,11 +10,13 @@ use parking_lot::Mutex;
 use windtunnel_core::BoxError;
 use windtunnel_core::event::{Event, EventKind};
 use windtunnel_core::executor::{CallContext, Completed, Executor, MemoryCache, MemoryLedger, ToolCall, ToolResult};
-use windtunnel_core::tool::Registry;
+use windtunnel_core::tool::{Registry, Tool};
 
-use super::definition::CallsCase;
+use super::definition::{CallsCase, CaseTool};
 use super::outcome::{CallsOutcome, FinishedCall};
+use super::recorded::RecordedTool;
 use crate::WorldHandle;
+use crate::case::cassettes::Playing;
 use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
 use crate::script::{Invocations, ScriptedApprovals, ScriptedTool};
@@ -27,6 +30,7 @@ struct Log {
     calls: Mutex<Vec<Option<Logged>>>,
     invocations: Invocations,
     ledger: MemoryLedger,
+    playing: Mutex<Option<Playing>>,
 }
 
 struct Logged {
@@ -52,7 +56,10 @@ impl CallsCase {
             approval_requests: reviewer.map_or(0, |reviewer| reviewer.requests().len()),
         };
         let invocations = log.invocations.to_vec();
-        CaseRun { outcome: CaseOutcome::Calls(outcome), invocations, cut_off: None, world }
+        let has_faults = !world.faults.is_empty();
+        let replayed = log.playing.lock().as_ref().map(|playing| self.shelf.replayed(playing, has_faults));
+        let replayed = replayed.unwrap_or_default();
+        CaseRun { outcome: CaseOutcome::Calls(outcome), invocations, cut_off: None, replayed, world }
     }
 
     async fn play(
@@ -62,7 +69,10 @@ impl CallsCase {
         reviewer: Option<ScriptedApprovals>,
         takes_faults: bool,
     ) -> Result<(), BoxError> {
-        let executor = self.executor(&world, self.registry(&world, log, takes_faults)?, log, reviewer);
+        let playing = self.shelf.play(&world.env());
+        let tools = self.registry(&world, log, &playing, takes_faults);
+        *log.playing.lock() = Some(playing);
+        let executor = self.executor(&world, tools?, log, reviewer);
         let scoped = |executor: Executor| async move {
             if self.is_batch {
                 self.play_batch(&executor, &world, log).await
@@ -73,16 +83,30 @@ impl CallsCase {
         executor.run_scope(CallContext::default(), scoped).await
     }
 
-    fn registry(&self, world: &WorldHandle, log: &Log, takes_faults: bool) -> Result<Registry, BoxError> {
+    fn registry(
+        &self,
+        world: &WorldHandle,
+        log: &Log,
+        playing: &Playing,
+        takes_faults: bool,
+    ) -> Result<Registry, BoxError> {
         let mut registry = Registry::new();
-        for tool in &self.tools {
-            let next_step = tool.script.player(&tool.spec.name, world.env());
-            let scripted = ScriptedTool::new(tool.spec.clone(), []).after_script(move |_| next_step());
-            let scripted = scripted.log_to(log.invocations.clone());
+        for CaseTool { spec, script, cassette } in &self.tools {
+            let tool: Arc<dyn Tool> = match cassette {
+                Some(cassette) => {
+                    let tool = playing.tool(*cassette, spec.clone());
+                    Arc::new(RecordedTool::new(tool, log.invocations.clone()))
+                }
+                None => {
+                    let next_step = script.player(&spec.name, world.env());
+                    let scripted = ScriptedTool::new(spec.clone(), []).after_script(move |_| next_step());
+                    Arc::new(scripted.log_to(log.invocations.clone()))
+                }
+            };
             if takes_faults {
-                registry.register(world.faults().tool(scripted))?;
+                registry.register(world.faults().tool(tool))?;
             } else {
-                registry.register(scripted)?;
+                registry.register(tool)?;
             }
         }
         Ok(registry)

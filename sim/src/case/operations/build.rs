@@ -114,7 +114,7 @@ mod tests {
         check_refused(
             r#"{"kind": "calls", "steps": []}"#,
             "f:1:19: $.steps: unknown field \"steps\"; known: id, kind, tools, backoff, rng, seed, run_limits, \
-             approval_port, approvals, calls, batch, faults, random_faults, heal_after_s, expect, always",
+             approval_port, approvals, calls, batch, faults, random_faults, heal_after_s, replay, expect, always",
         );
     }
 

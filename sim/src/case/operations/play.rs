@@ -11,6 +11,7 @@ use windtunnel_core::durable::{Ending, JournalStore, OperationCall, Record, Turn
 use super::definition::{CaseStep, OperationsCase};
 use super::outcome::{FinishedOperation, OperationsOutcome};
 use crate::WorldHandle;
+use crate::case::cassettes::Replayed;
 use crate::case::store::Keeping;
 use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
@@ -46,7 +47,8 @@ impl OperationsCase {
             decided: log.decided.load(Ordering::Relaxed),
         };
         let invocations = log.invocations.to_vec();
-        CaseRun { outcome: CaseOutcome::Operations(outcome), invocations, cut_off: None, world }
+        let (cut_off, replayed) = (None, Replayed::default());
+        CaseRun { outcome: CaseOutcome::Operations(outcome), invocations, cut_off, replayed, world }
     }
 
     async fn play(&self, world: WorldHandle, keeping: &Keeping, log: &Log, takes_faults: bool) -> Result<(), BoxError> {

@@ -93,6 +93,10 @@ impl<P: ToolProvider> ToolProvider for BoundedProvider<P> {
             Ok(answer)
         })
     }
+
+    fn needs_places(&self) -> bool {
+        self.inner.needs_places()
+    }
 }
 
 /// What a value takes in memory, roughly; `None` if it nests too deep.

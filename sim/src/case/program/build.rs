@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use windtunnel_core::evaluator::{
     DefinitionError, ExecutionLimits, ExecutionPolicy, ParallelFailures, Program, RetryPolicy, ToolDefinition,
     ToolFailure,
@@ -23,6 +23,7 @@ use super::wire::{
 };
 use crate::case::LoadError;
 use crate::case::build::{Built, Refusal, assertions, ending, parameters_and_schema, properties};
+use crate::case::cassettes::{Library, ShelfBuilder};
 use crate::case::script::{CaseStep, Random, ToolScript};
 use crate::case::suggestion::known;
 use crate::case::text::Document;
@@ -35,21 +36,23 @@ use crate::script::Then;
 const MESSAGE: &str = "the script says so";
 
 /// Builds a case.
-pub(in crate::case) fn build(document: &Document<'_>) -> Result<Built, LoadError> {
-    build_typed(typed(document)?, document).map_err(|refusal| refusal.in_document(document))
+pub(in crate::case) fn build(document: &Document<'_>, library: &Library) -> Result<Built, LoadError> {
+    build_typed(typed(document)?, document, library).map_err(|refusal| refusal.in_document(document))
 }
 
-fn build_typed(wire: WireCase, document: &Document<'_>) -> Result<Built, Refusal> {
+fn build_typed(wire: WireCase, document: &Document<'_>, library: &Library) -> Result<Built, Refusal> {
     let at = |name: &str| document.root.clone().member(name);
     let trouble = trouble(wire.faults, wire.random_faults, wire.heal_after_s, &document.root)?;
     if let Some(expect) = &wire.expect {
         check_expect(expect, &at("expect"))?;
     }
     let program = Program::from_value(&wire.program);
-    let tools = tools(wire.tools, &at("tools"))?;
+    let mut shelf = ShelfBuilder::new(library, wire.replay, at("replay"))?;
+    let tools = tools(wire.tools, &at("tools"), &mut shelf)?;
     let kind = ProgramCase {
         policy: policy(wire.policy, &tools, &at("policy"))?,
         tools,
+        shelf: shelf.finish()?,
         program: program.map_err(|error| ProgramOffence::all(document, &error)),
         limits: limits(&wire.limits, &at("limits"))?,
         shuffles: wire.shuffle,
@@ -129,7 +132,7 @@ fn listed(name: &str, names: &[&str]) -> String {
     if names.is_empty() { "there are none".to_owned() } else { known(name, names) }
 }
 
-pub(super) fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, Refusal> {
+pub(super) fn tools(wire: Vec<WireTool>, path: &Path, shelf: &mut ShelfBuilder<'_>) -> Result<Vec<CaseTool>, Refusal> {
     let mut names = BTreeSet::new();
     let mut tools = Vec::new();
     for (index, wire) in wire.into_iter().enumerate() {
@@ -138,13 +141,17 @@ pub(super) fn tools(wire: Vec<WireTool>, path: &Path) -> Result<Vec<CaseTool>, R
             let problem = format!("there is a tool named {:?} already; give one of the two another name", wire.name);
             return Err(Refusal::new(path.member("name"), problem));
         }
-        tools.push(tool(wire, &path)?);
+        tools.push(tool(wire, &path, shelf)?);
     }
     Ok(tools)
 }
 
-fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
+fn tool(wire: WireTool, path: &Path, shelf: &mut ShelfBuilder<'_>) -> Result<CaseTool, Refusal> {
     let name = wire.name.as_str();
+    let cassette = wire.cassette.as_deref();
+    let cassette = cassette.map(|file| shelf.tool_without(&other_answers(&wire), file, name, path)).transpose()?;
+    // What the cassette says of it holds where the file says nothing.
+    let offered = cassette.and_then(|cassette| shelf.offered(cassette, name));
     let defined = match (wire.function, wire.parameters, wire.schema) {
         (_, Some(_), Some(_)) => return Err(parameters_and_schema(path)),
         (Some(function), Some(_), None) => {
@@ -154,7 +161,11 @@ fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
         (_, None, Some(schema)) => ToolDefinition::with_input_schema(name, "", &schema),
         (Some(function), None, None) => ToolDefinition::with_properties(name, "", function.properties()),
         (None, Some(parameters), None) => ToolDefinition::with_properties(name, "", properties(&parameters)),
-        (None, None, None) => ToolDefinition::with_properties(name, "", Map::new()),
+        (None, None, None) => match (offered, cassette) {
+            (Some((description, schema)), _) => ToolDefinition::with_input_schema(name, description, schema),
+            (None, Some(_)) => ToolDefinition::with_input_schema(name, "", &json!({"type": "object"})),
+            (None, None) => ToolDefinition::with_properties(name, "", Map::new()),
+        },
     };
     let definition = defined.map_err(|error| {
         let member = match error {
@@ -165,7 +176,19 @@ fn tool(wire: WireTool, path: &Path) -> Result<CaseTool, Refusal> {
     })?;
     let answers = answers(wire.answers, wire.ok, wire.function, &definition, path)?;
     let script = script(wire.script, wire.random, wire.delay_ms, path)?;
-    Ok(CaseTool { definition: Arc::new(definition), answers, script })
+    Ok(CaseTool { definition: Arc::new(definition), answers, script, cassette })
+}
+
+/// The ways to answer that a tool does not have whose cassette answers, and whether the file tells them.
+fn other_answers(wire: &WireTool) -> [(&'static str, bool); 6] {
+    [
+        ("fn", wire.function.is_some()),
+        ("ok", wire.ok.is_some()),
+        ("answers", !wire.answers.is_empty()),
+        ("delay_ms", wire.delay_ms.is_range() || !wire.delay_ms.max.is_zero()),
+        ("script", !wire.script.is_empty()),
+        ("random", wire.random.is_some()),
+    ]
 }
 
 fn answers(
@@ -259,12 +282,12 @@ mod tests {
         check_refused(
             &with("", r#", "kind": "calls""#),
             "f:1:28: $.program: unknown field \"program\"; known: id, kind, tools, backoff, rng, seed, run_limits, \
-             approval_port, approvals, calls, batch, faults, random_faults, heal_after_s, expect, always",
+             approval_port, approvals, calls, batch, faults, random_faults, heal_after_s, replay, expect, always",
         );
         check_refused(
             &with("", r#", "calls": []"#),
             "f:2:3: $.calls: unknown field \"calls\"; known: id, kind, seed, tools, program, limits, policy, shuffle, \
-             faults, random_faults, heal_after_s, expect, always",
+             faults, random_faults, heal_after_s, replay, expect, always",
         );
         check_refused(r#"{"kind": "program", "tools": []}"#, "f:1:1: $: missing field program");
     }
@@ -279,7 +302,7 @@ mod tests {
         check_refused(
             &with(r#", "retries": 2"#, ""),
             "f:1:26: $.tools[0].retries: unknown field \"retries\"; known: name, fn, delay_ms, parameters, schema, \
-             script, random, ok, answers",
+             script, random, ok, answers, cassette",
         );
         check_refused(
             &with(r#", "fn": "ping", "ok": null"#, ""),

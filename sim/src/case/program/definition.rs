@@ -9,6 +9,7 @@ use super::functions::Function;
 use super::offence::ProgramOffence;
 use super::outcome::ProgramOutcome;
 use super::tools::CaseTool;
+use crate::case::cassettes::Shelf;
 use crate::case::definition::Kind;
 use crate::case::store::Keeping;
 use crate::case::trouble::Setting;
@@ -19,6 +20,7 @@ use crate::script::Invocation;
 #[derive(Debug)]
 pub(super) struct ProgramCase {
     pub(super) tools: Vec<CaseTool>,
+    pub(super) shelf: Shelf,
     /// A program that is refused is a result, as an error is.
     pub(super) program: Result<Program, Vec<ProgramOffence>>,
     pub(super) limits: ExecutionLimits,

@@ -41,6 +41,10 @@ impl<P: ToolProvider> ToolProvider for FaultyProvider<P> {
             }
         })
     }
+
+    fn needs_places(&self) -> bool {
+        self.inner.needs_places()
+    }
 }
 
 /// A fault that says to try again is one of execution, which policies retry; any other is unclassified.

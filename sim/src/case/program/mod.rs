@@ -10,6 +10,7 @@ mod functions;
 mod offence;
 mod outcome;
 mod play;
+mod provider;
 mod tools;
 mod wire;
 

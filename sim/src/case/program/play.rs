@@ -10,10 +10,12 @@ use super::bounds::{BoundedProvider, bounded, crossed};
 use super::definition::ProgramCase;
 use super::faulty::FaultyProvider;
 use super::outcome::ProgramOutcome;
+use super::provider::CaseProvider;
 use crate::WorldHandle;
+use crate::case::cassettes::Playing;
 use crate::case::trouble::Setting;
 use crate::case::{CaseOutcome, CaseRun};
-use crate::script::{Invocations, ScriptedProvider};
+use crate::script::Invocations;
 
 /// More than any program within the bounds can have.
 const EVENTS_MAX: u64 = 5_000_000;
@@ -23,6 +25,7 @@ const EVENTS_MAX: u64 = 5_000_000;
 struct Log {
     evaluation: Mutex<Option<Evaluation>>,
     invocations: Invocations,
+    playing: Mutex<Option<Arc<Playing>>>,
     cut_off: Arc<Mutex<Option<String>>>,
 }
 
@@ -38,23 +41,28 @@ impl ProgramCase {
         };
         let used = outcome.evaluation().map(|evaluation| evaluation.consumption);
         let cut_off = log.cut_off.lock().take().or_else(|| crossed(&self.limits, used?));
-        CaseRun { outcome: CaseOutcome::Program(outcome), invocations: log.invocations.to_vec(), cut_off, world }
+        let has_faults = !world.faults.is_empty();
+        let replayed = log.playing.lock().as_ref().map(|playing| self.shelf.replayed(playing, has_faults));
+        let replayed = replayed.unwrap_or_default();
+        let invocations = log.invocations.to_vec();
+        CaseRun { outcome: CaseOutcome::Program(outcome), invocations, cut_off, replayed, world }
     }
 
     async fn play(&self, world: WorldHandle, log: &Log, takes_faults: bool) -> Result<(), BoxError> {
         if let Ok(program) = &self.program {
-            let evaluation = self.evaluator(&world, log, takes_faults).evaluate(program).await;
+            let playing = Arc::new(self.shelf.play(&world.env()));
+            *log.playing.lock() = Some(Arc::clone(&playing));
+            let evaluation = self.evaluator(&world, log, playing, takes_faults).evaluate(program).await;
             *log.evaluation.lock() = Some(evaluation);
         }
         Ok(())
     }
 
-    fn evaluator(&self, world: &WorldHandle, log: &Log, takes_faults: bool) -> Evaluator {
-        let functions = self.tools.iter().map(|tool| tool.function(&world.env()).log_to(log.invocations.clone()));
-        let scripted = ScriptedProvider::new(world.env(), functions);
+    fn evaluator(&self, world: &WorldHandle, log: &Log, playing: Arc<Playing>, takes_faults: bool) -> Evaluator {
+        let tools = CaseProvider::new(&self.tools, playing, world.env(), log.invocations.clone());
         let faults = takes_faults.then(|| world.faults());
-        let scripted = FaultyProvider::new(scripted, faults);
-        let evaluator = Evaluator::new(BoundedProvider::new(scripted, Arc::clone(&log.cut_off)))
+        let tools = FaultyProvider::new(tools, faults);
+        let evaluator = Evaluator::new(BoundedProvider::new(tools, Arc::clone(&log.cut_off)))
             .env(world.env())
             .sink(world.trace())
             .limits(bounded(&self.limits))

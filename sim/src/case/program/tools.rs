@@ -12,12 +12,15 @@ use windtunnel_core::json::Bounds;
 use super::answers::Answers;
 use super::bounds::BoundedProvider;
 use super::build;
+use super::provider::CaseProvider;
 use super::wire::{WireCase, WireTool};
+use crate::case::build::Refusal;
+use crate::case::cassettes::{Library, Shelf, ShelfBuilder, WireReplay};
 use crate::case::script::ToolScript;
 use crate::case::text::{Format, whole};
 use crate::case::typed::typed;
 use crate::case::{LoadError, load};
-use crate::script::{ScriptedFunction, ScriptedProvider};
+use crate::script::{Invocations, ScriptedFunction};
 
 /// Tools for programs, each with a function or a script, as in a case of kind `program`.
 ///
@@ -45,6 +48,7 @@ use crate::script::{ScriptedFunction, ScriptedProvider};
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
     tools: Arc<[CaseTool]>,
+    shelf: Arc<Shelf>,
 }
 
 /// One tool as a file says it is.
@@ -53,6 +57,8 @@ pub(super) struct CaseTool {
     pub(super) definition: Arc<ToolDefinition>,
     pub(super) answers: Answers,
     pub(super) script: ToolScript<ToolFailure>,
+    /// The cassette that answers in place of all that.
+    pub(super) cassette: Option<usize>,
 }
 
 /// A file of tools that is an object.
@@ -60,6 +66,7 @@ pub(super) struct CaseTool {
 #[serde(deny_unknown_fields, expecting = "an object with tools, or a list of them")]
 struct WireTools {
     tools: Vec<WireTool>,
+    replay: Option<WireReplay>,
 }
 
 impl Tools {
@@ -69,7 +76,7 @@ impl Tools {
     /// [`LoadError`] if it cannot be read, or something in it is wrong: then the first such thing.
     pub fn load(file: &str) -> Result<Self, LoadError> {
         let (format, opened) = load::open(file)?;
-        Self::read(file, format, opened)
+        Self::parse_with(file, format, &load::text(file, opened)?, &Library::beside(file))
     }
 
     /// Reads tools from anywhere; `file` stands for it in messages.
@@ -85,15 +92,26 @@ impl Tools {
     /// # Errors
     /// As for [`Tools::load`].
     pub fn parse(file: &str, format: Format, text: &str) -> Result<Self, LoadError> {
+        Self::parse_with(file, format, text, &Library::nowhere())
+    }
+
+    fn parse_with(file: &str, format: Format, text: &str, library: &Library) -> Result<Self, LoadError> {
         let document = whole(file, format, text, Bounds::DEFAULT)?;
         let in_tools = document.root.clone().member("tools");
-        let (tools, path) = match &document.value {
-            Value::Array(_) => (typed(&document)?, document.root.clone()),
-            case if case.get("program").is_some() => (typed::<WireCase>(&document)?.tools, in_tools),
-            _ => (typed::<WireTools>(&document)?.tools, in_tools),
+        let (WireTools { tools, replay }, path) = match &document.value {
+            Value::Array(_) => (WireTools { tools: typed(&document)?, replay: None }, document.root.clone()),
+            case if case.get("program").is_some() => {
+                let WireCase { tools, replay, .. } = typed(&document)?;
+                (WireTools { tools, replay }, in_tools)
+            }
+            _ => (typed(&document)?, in_tools),
         };
-        let built = build::tools(tools, &path).map_err(|refusal| refusal.in_document(&document))?;
-        Ok(Self { tools: built.into() })
+        let build = || {
+            let mut shelf = ShelfBuilder::new(library, replay, document.root.clone().member("replay"))?;
+            let tools = build::tools(tools, &path, &mut shelf)?;
+            Ok(Self { tools: tools.into(), shelf: Arc::new(shelf.finish()?) })
+        };
+        build().map_err(|refusal: Refusal| refusal.in_document(&document))
     }
 
     /// What each of them is called with, in order.
@@ -107,10 +125,10 @@ impl Tools {
     }
 
     /// The tools for evaluations in `env`, each at the beginning of its script. What is passed to them and what they give
-    /// is bounded, as in a case: no program can take all memory by it.
+    /// is bounded, as in a case: no program can take all memory by it. Nothing tells what is left of a cassette.
     pub fn provider(&self, env: Env) -> impl ToolProvider + use<> {
-        let functions = self.tools.iter().map(|tool| tool.function(&env));
-        BoundedProvider::new(ScriptedProvider::new(env.clone(), functions), Arc::default())
+        let playing = Arc::new(self.shelf.play(&env));
+        BoundedProvider::new(CaseProvider::new(&self.tools, playing, env, Invocations::default()), Arc::default())
     }
 }
 
@@ -163,13 +181,17 @@ mod tests {
         check_refused(
             Format::Json,
             r#"{"tools": [], "calls": []}"#,
-            "f:1:15: $.calls: unknown field \"calls\"; known: tools",
+            "f:1:15: $.calls: unknown field \"calls\"; known: tools, replay",
         );
         check_refused(
             Format::Json,
             "7",
             "f:1:1: $: invalid type: integer 7, expected an object with tools, or a list of them",
         );
-        check_refused(Format::Toml, "[[case]]\ntools = []", "f:1:3: $.case: unknown field \"case\"; known: tools");
+        check_refused(
+            Format::Toml,
+            "[[case]]\ntools = []",
+            "f:1:3: $.case: unknown field \"case\"; known: tools, replay",
+        );
     }
 }

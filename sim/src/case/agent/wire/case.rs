@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{WireAgentTool, WireCrash, WireExpect, WireMessage, WireModel};
 use crate::Schedule;
 use crate::case::calls::{WireBackoff, WireDecision, WireRunLimits};
+use crate::case::cassettes::WireReplay;
 use crate::case::operations::WireAcknowledgment;
 use crate::case::wire::{
     Attempts, Count, PositiveSeconds, Rate, Seconds, Unit, WireAlways, WireFault, WireKind, WireRandomFaults, present,
@@ -58,6 +59,7 @@ pub(in crate::case) struct WireCase {
     #[serde(default)]
     pub(in crate::case) on_hosts: bool,
     pub(in crate::case) schedule: Option<Schedule>,
+    pub(in crate::case) replay: Option<WireReplay>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,

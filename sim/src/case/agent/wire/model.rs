@@ -12,7 +12,8 @@ use crate::case::wire::{Delay, Seconds};
 pub(in crate::case) struct WireModel {
     #[serde(default)]
     pub(in crate::case) name: String,
-    pub(in crate::case) turns: Vec<WireTurn>,
+    pub(in crate::case) turns: Option<Vec<WireTurn>>,
+    pub(in crate::case) cassette: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

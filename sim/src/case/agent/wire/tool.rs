@@ -11,8 +11,7 @@ use crate::case::wire::{Delay, Retries, Seconds, WireParameter, present};
 #[serde(deny_unknown_fields, expecting = "a tool (an object)")]
 pub(in crate::case) struct WireAgentTool {
     name: String,
-    #[serde(default)]
-    description: String,
+    description: Option<String>,
     kind: Option<String>,
     parameters: Option<IndexMap<String, WireParameter>>,
     schema: Option<Value>,
@@ -34,6 +33,7 @@ pub(in crate::case) struct WireAgentTool {
     #[serde(default)]
     script: Vec<WireAgentStep>,
     random: Option<WireRandom>,
+    cassette: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -79,6 +79,7 @@ impl WireAgentTool {
             cache_scope: self.cache_scope,
             script: self.script.into_iter().map(step).collect(),
             random: self.random,
+            cassette: self.cassette,
         };
         (tool, manners)
     }

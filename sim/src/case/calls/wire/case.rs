@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{WireExpect, WireTool};
+use crate::case::cassettes::WireReplay;
 use crate::case::wire::{
     Cap, Milliseconds, PositiveSeconds, Unit, WireAlways, WireFault, WireKind, WireRandomFaults, present,
 };
@@ -34,6 +35,7 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) faults: Vec<WireFault>,
     pub(in crate::case) random_faults: Option<WireRandomFaults>,
     pub(in crate::case) heal_after_s: Option<PositiveSeconds>,
+    pub(in crate::case) replay: Option<WireReplay>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,

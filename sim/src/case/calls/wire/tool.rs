@@ -11,8 +11,7 @@ use crate::script::{Failure, Then};
 #[serde(deny_unknown_fields, expecting = "a tool (an object)")]
 pub(in crate::case) struct WireTool {
     pub(in crate::case) name: String,
-    #[serde(default)]
-    pub(in crate::case) description: String,
+    pub(in crate::case) description: Option<String>,
     pub(in crate::case) kind: Option<String>,
     pub(in crate::case) parameters: Option<IndexMap<String, WireParameter>>,
     pub(in crate::case) schema: Option<Value>,
@@ -31,6 +30,7 @@ pub(in crate::case) struct WireTool {
     #[serde(default)]
     pub(in crate::case) script: Vec<WireStep>,
     pub(in crate::case) random: Option<WireRandom>,
+    pub(in crate::case) cassette: Option<String>,
 }
 
 pub(in crate::case) fn yes() -> bool {

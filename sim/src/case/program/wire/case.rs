@@ -5,6 +5,7 @@ use serde_json::Value;
 use windtunnel_core::evaluator::ErrorKind;
 
 use super::{WireExpect, WireTool};
+use crate::case::cassettes::WireReplay;
 use crate::case::wire::{Attempts, Limit, PositiveSeconds, Seconds, WireAlways, WireFault, WireKind, WireRandomFaults};
 
 /// A case of kind `program`.
@@ -28,6 +29,7 @@ pub(in crate::case) struct WireCase {
     pub(in crate::case) faults: Vec<WireFault>,
     pub(in crate::case) random_faults: Option<WireRandomFaults>,
     pub(in crate::case) heal_after_s: Option<PositiveSeconds>,
+    pub(in crate::case) replay: Option<WireReplay>,
     pub(in crate::case) expect: Option<WireExpect>,
     #[serde(default)]
     pub(in crate::case) always: Vec<WireAlways<WireEach>>,

@@ -24,6 +24,7 @@ pub(in crate::case) struct WireTool {
     pub(in crate::case) ok: Option<Value>,
     #[serde(default)]
     pub(in crate::case) answers: Vec<WireAnswer>,
+    pub(in crate::case) cassette: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

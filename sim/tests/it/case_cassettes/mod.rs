@@ -1,0 +1,6 @@
+//! Case files whose model and tools are answered from cassettes.
+
+mod answers;
+mod refusals;
+mod repeats;
+mod shop;
