@@ -16,8 +16,11 @@
 //! For evaluators of programs there are [`ProgramCase`](cases::ProgramCase), [`strategies::programs`] and
 //! [`ProgramPrediction`](models::ProgramPrediction).
 //!
-//! To test a retry loop of your own, run it on a [`RetryCase`](cases::RetryCase), on a clock that a test can move, and
-//! compare what it did with the prediction:
+//! [`suites`] hold whatever retries or limits calls to what its kind should keep: write a small adapter, and each point is
+//! kept, broken with the smallest counterexample, or not applicable. `RETRY-CRATES.md` says what published crates keep.
+//!
+//! To test a retry loop of your own against a model, run it on a [`RetryCase`](cases::RetryCase), on a clock that a test can
+//! move, and compare what it did with the prediction:
 //!
 //! ```
 //! use proptest::prelude::*;
@@ -59,6 +62,7 @@ pub mod models;
 pub mod played;
 mod span;
 pub mod strategies;
+pub mod suites;
 mod timeline;
 mod violation;
 

@@ -36,6 +36,4 @@ pub use host::{Host, HostError, Process};
 pub use network::{LinkSettings, TcpListener, TcpStream};
 pub use schedule::{Schedule, Task, TaskError};
 pub use trace::Trace;
-#[cfg(feature = "alarm")]
-pub use world::Leaks;
-pub use world::{Activity, Reaction, Run, Trigger, Waiting, World, WorldError, WorldHandle};
+pub use world::{Activity, Leaks, Reaction, Run, Trigger, Waiting, World, WorldError, WorldHandle};

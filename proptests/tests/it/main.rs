@@ -1,7 +1,7 @@
 //! Our own suite: the strategies, models and invariants of this crate against Windtunnel's executor.
 //!
-//! `WINDTUNNEL_PROPTEST_CASES` sets how many cases each property tries, `WINDTUNNEL_PROPTEST_SEED` which: the seed is
-//! fixed unless one is given, so that a run repeats.
+//! `WINDTUNNEL_CASES` says how many cases each property tries (a number, or `10x`), `WINDTUNNEL_SEED` which: the seed is fixed
+//! unless one is given, so that a run repeats.
 
 #[cfg(test)]
 mod approvals;
@@ -37,6 +37,8 @@ mod secrecy;
 mod settings;
 #[cfg(test)]
 mod simulated;
+#[cfg(test)]
+mod suites;
 #[cfg(test)]
 mod threads;
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! How many cases, and which.
 
-use std::str::FromStr;
-
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
+use windtunnel_proptests::suites::Settings;
 
 /// The settings of a family of properties, whose failures are kept in a file of its own.
 macro_rules! family {
@@ -13,15 +12,11 @@ macro_rules! family {
 pub(crate) use family;
 
 pub(crate) fn config(regressions: &'static str) -> Config {
+    let settings = Settings { cases: 256, ..Settings::default() }.from_environment().unwrap();
     Config {
-        cases: variable("WINDTUNNEL_PROPTEST_CASES").unwrap_or(256),
-        rng_seed: RngSeed::Fixed(variable("WINDTUNNEL_PROPTEST_SEED").unwrap_or(0)),
+        cases: settings.cases,
+        rng_seed: RngSeed::Fixed(settings.seed),
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(regressions))),
         ..Config::default()
     }
-}
-
-fn variable<T: FromStr>(name: &str) -> Option<T> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, which is not a number")))
 }

@@ -7,7 +7,6 @@ mod error;
 mod gate;
 mod handle;
 mod inputs;
-#[cfg(feature = "alarm")]
 mod leaks;
 mod run;
 mod streams;
@@ -23,7 +22,6 @@ pub use gate::Reaction;
 pub(crate) use gate::WorldGate;
 pub use handle::WorldHandle;
 pub(crate) use handle::{HostParts, subject_of_world};
-#[cfg(feature = "alarm")]
 pub use leaks::Leaks;
 pub use run::{Run, World};
 pub(crate) use streams::{SharedStreams, Streams};

@@ -18,7 +18,6 @@ use super::error::WorldError;
 use super::gate::{React, Reaction, WorldGate};
 use super::handle::{HostParts, WorldHandle};
 use super::inputs::Inputs;
-#[cfg(feature = "alarm")]
 use super::leaks::Leaks;
 use super::streams::{SharedStreams, Streams};
 use super::watch::Watch;
@@ -68,7 +67,6 @@ pub struct World {
     is_repetition: bool,
     /// The kinds of fault for which it notes where they could come.
     surveyed: Option<BTreeSet<FaultKind>>,
-    #[cfg(feature = "alarm")]
     leaks: Leaks,
 }
 
@@ -123,7 +121,6 @@ impl World {
             keeps_choices: false,
             is_repetition: false,
             surveyed: None,
-            #[cfg(feature = "alarm")]
             leaks: Leaks::default(),
         }
     }
@@ -203,7 +200,7 @@ impl World {
     }
 
     /// What becomes of guests that read the real clock, draw the system's entropy, or start a thread. Default:
-    /// [`Leaks::Fail`].
+    /// [`Leaks::Fail`]. Without the feature `alarm` nobody notices them.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -211,7 +208,7 @@ impl World {
     ///
     /// let in_2030 = SystemTime::UNIX_EPOCH + Duration::from_secs(1_893_456_000);
     /// let world = World::new(7).epoch(in_2030);
-    /// if cfg!(all(target_os = "linux", target_env = "gnu")) {
+    /// if cfg!(all(feature = "alarm", target_os = "linux", target_env = "gnu")) {
     ///     let served = world.clone().leaks(Leaks::Serve).run(|_world| async { SystemTime::now() });
     ///     assert_eq!(served.outcome?, in_2030);
     ///     let failed = world.run(|_world| async { SystemTime::now() });
@@ -219,7 +216,6 @@ impl World {
     /// }
     /// # Ok::<(), WorldError>(())
     /// ```
-    #[cfg(feature = "alarm")]
     #[must_use]
     pub fn leaks(self, leaks: Leaks) -> Self {
         Self { leaks, ..self }
@@ -319,10 +315,7 @@ impl World {
         F: FnOnce(WorldHandle) -> Fut,
         Fut: Future<Output = T>,
     {
-        #[cfg(feature = "alarm")]
         let watch = Watch::begin(self.leaks, parts.clock.clone(), &parts.streams);
-        #[cfg(not(feature = "alarm"))]
-        let watch = Watch;
         let outcome = self.drive_watched(&watch, parts, scenario);
         let leaks = watch.end();
         outcome.and_then(|value| leaks.map(|()| value))

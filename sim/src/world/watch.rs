@@ -92,12 +92,21 @@ mod armed {
 
 #[cfg(not(feature = "alarm"))]
 mod unarmed {
+    use std::sync::Arc;
+
+    use super::super::clock::WorldClock;
     use super::super::error::WorldError;
+    use super::super::leaks::Leaks;
+    use super::super::streams::Streams;
 
     /// No alarm.
     pub(in super::super) struct Watch;
 
     impl Watch {
+        pub(in super::super) fn begin(_: Leaks, _: WorldClock, _: &Arc<Streams>) -> Self {
+            Self
+        }
+
         pub(in super::super) fn prepare<T>(&self, make: impl FnOnce() -> T) -> T {
             make()
         }

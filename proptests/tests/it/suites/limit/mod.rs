@@ -1,0 +1,4 @@
+mod flaws;
+mod ours;
+mod reference;
+mod weakened;
