@@ -45,10 +45,21 @@ start() {
     echo "$name start ms $((($(date +%s%N) - begun) / 1000000))"
 }
 
-# load NAME PORT KIND
+# ticks: how long the server has used a processor, in hundredths of a second.
+ticks() {
+    sed 's/.*) //' "/proc/$server/stat" | awk '{print $12 + $13}'
+}
+
+# load NAME PORT KIND: what the load generator sees, and the requests that a second of the server's own processor time
+# answers, which says more where both share the processors.
 load() {
+    used=$(ticks)
     REQUEST=$folder/$3 wrk --threads 1 --connections "$connections" --duration "${seconds}s" --script "$here/load.lua" \
-        "http://127.0.0.1:$2/v1/chat/completions" | sed -n "s/^rps/$1 $3 rps/p"
+        "http://127.0.0.1:$2/v1/chat/completions" >"$folder/load"
+    used=$(($(ticks) - used))
+    sed -n "s/^rps/$1 $3 rps/p" "$folder/load"
+    awk -v name="$1" -v kind="$3" -v used="$used" \
+        '/requests in/ {printf "%s %s requests_per_cpu_s %.0f\n", name, kind, $1 * 100 / (used > 0 ? used : 1)}' "$folder/load"
 }
 
 # measure NAME PORT COMMAND...

@@ -1,5 +1,7 @@
 //! The one encoding of a value that identity and digests use: members sorted by code point, nothing between tokens.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -19,7 +21,8 @@ enum Step<'a> {
 /// assert_eq!(canonical(&json!({"b": 1, "a": [1.0, null]})), r#"{"a":[1.0,null],"b":1}"#);
 /// ```
 pub fn canonical(value: &Value) -> String {
-    let mut text = String::new();
+    // Most values are small: their text need not grow.
+    let mut text = String::with_capacity(128);
     push_encoded(&mut text, value, true);
     text
 }
@@ -42,7 +45,9 @@ fn push_encoded(text: &mut String, value: &Value, is_sorted: bool) {
             Step::Value(Value::Null) => text.push_str("null"),
             Step::Value(Value::Bool(true)) => text.push_str("true"),
             Step::Value(Value::Bool(false)) => text.push_str("false"),
-            Step::Value(Value::Number(number)) => text.push_str(&number.to_string()),
+            Step::Value(Value::Number(number)) => {
+                let _ = write!(text, "{number}");
+            }
             Step::Value(Value::String(string)) => push_string(text, string),
             Step::Value(Value::Array(elements)) => {
                 text.push('[');
@@ -77,7 +82,14 @@ fn push_list<'a>(
 
 /// Appends `string` as JSON.
 pub(crate) fn push_string(text: &mut String, string: &str) {
-    text.push_str(&Value::from(string).to_string());
+    // Most strings need no escapes.
+    if string.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        text.push('"');
+        text.push_str(string);
+        text.push('"');
+    } else {
+        text.push_str(&Value::from(string).to_string());
+    }
 }
 
 /// The SHA-256 of the canonical encoding, as 64 lowercase hexadecimal digits.
