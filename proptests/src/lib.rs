@@ -16,8 +16,8 @@
 //! For evaluators of programs there are [`ProgramCase`](cases::ProgramCase), [`strategies::programs`] and
 //! [`ProgramPrediction`](models::ProgramPrediction).
 //!
-//! [`suites`] hold whatever retries or limits calls to what its kind should keep: write a small adapter, and each point is
-//! kept, broken with the smallest counterexample, or not applicable. `RETRY-CRATES.md` says what published crates keep.
+//! [`suites`] hold systems to what their kind should keep, whoever wrote them: write a small adapter, and each point is kept,
+//! broken with the smallest counterexample, or not applicable. `RETRY-CRATES.md` says what published crates keep.
 //!
 //! To test a retry loop of your own against a model, run it on a [`RetryCase`](cases::RetryCase), on a clock that a test can
 //! move, and compare what it did with the prediction:

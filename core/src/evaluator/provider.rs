@@ -29,7 +29,22 @@ pub struct ProviderCall<'a> {
     pub(crate) number: u64,
 }
 
-impl ProviderCall<'_> {
+impl<'a> ProviderCall<'a> {
+    /// The first attempt of a call, for whoever calls a provider without a program, such as a test of one. What
+    /// `evaluation_id` and `number` say together is the call's [id](Self::call_id); the evaluation is a run of its own.
+    pub fn new(tool: &'a str, arguments: Value, evaluation_id: &'a str, number: u64) -> Self {
+        Self {
+            tool,
+            arguments,
+            attempt: 1,
+            run_id: evaluation_id,
+            place: None,
+            idempotency_key: None,
+            evaluation_id,
+            number,
+        }
+    }
+
     /// The call's id, the same for all its attempts: it can serve as an idempotency key.
     pub fn call_id(&self) -> String {
         format!("{}-{}", self.evaluation_id, self.number)

@@ -8,6 +8,7 @@ mod journal;
 mod ledger;
 mod program;
 mod queue;
+mod replay;
 mod retry;
 
 pub use backoff::{delay_bounds_s, delay_s};
@@ -17,4 +18,5 @@ pub use journal::{StoreAnswer, StoreCall, StoreModel, WorkflowEnd, WorkflowPredi
 pub use ledger::{LedgerModel, PredictedEntry};
 pub use program::{BranchEnd, PredictedCall, ProgramEnd, ProgramFailure, ProgramPrediction};
 pub use queue::{QueuePrediction, Turn};
+pub use replay::ReplayModel;
 pub use retry::{CallEnd, ObservedCall, RetryPrediction};

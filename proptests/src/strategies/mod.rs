@@ -20,12 +20,17 @@ mod batch;
 mod call;
 mod duration;
 mod journal;
+mod json;
 mod limits;
+mod model_traffic;
 mod policy;
 mod program;
 mod queue;
+mod replay_session;
 mod retry;
 mod script;
+mod secret;
+mod tool_session;
 
 pub use approval::{approval_scripts, approval_steps};
 pub use backoff::{
@@ -35,8 +40,12 @@ pub use backoff::{
 pub use batch::batch_cases;
 pub use call::{arguments_cases, call_cases, guard_cases};
 pub use duration::durations;
-pub use journal::{calm_worker_cases, replayed_worker_cases, store_operations, worker_cases, workflow_cases};
+pub use journal::{
+    calm_worker_cases, replayed_worker_cases, store_operations, store_operations_about, worker_cases, workflow_cases,
+};
+pub use json::edge_json_values;
 pub use limits::{call_limits, caps, limits};
+pub use model_traffic::{model_failures, model_responses, model_traffic};
 pub use policy::{policies, tool_policies};
 pub use program::{
     failing_tools, json_values, lambda_programs, mutated_programs, mutations, program_cases, program_limits,
@@ -44,5 +53,8 @@ pub use program::{
     slow_tools, yielding_tools,
 };
 pub use queue::{queue_cases, staggered_queue_cases};
+pub use replay_session::{ReplayScope, replay_asks, replay_sessions};
 pub use retry::retry_cases;
 pub use script::{endings, scripts, steps};
+pub use secret::{known_secrets, told_secrets};
+pub use tool_session::{returning_tool_sessions, tool_sessions};

@@ -1,25 +1,25 @@
 //! Canaries: with a rule of ours broken on purpose, the properties that hold it must fail, and without they must hold.
 
 use std::fs;
-use std::sync::Arc;
 
 use proptest::prelude::*;
-use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use serde_json::json;
 use windtunnel_core::canary::{Weakness, weakened};
 use windtunnel_core::env::Env;
 use windtunnel_core::evaluator::Resource;
-use windtunnel_fixtures::cassette::{Cassette, Entry, Exchange, MAIN_LANE, Outcome, ToolExchange};
-use windtunnel_fixtures::matching::{Matcher, Rules};
+use windtunnel_fixtures::cassette::{Exchange, Outcome, ToolExchange};
 use windtunnel_fixtures::record::Recording;
 use windtunnel_proptests::cases::ProgramCase;
 use windtunnel_proptests::strategies::{
-    guard_cases, programs, queue_cases, retry_cases, slow_tools, staggered_queue_cases, store_operations, worker_cases,
+    guard_cases, programs, queue_cases, retry_cases, slow_tools, staggered_queue_cases, worker_cases,
 };
+use windtunnel_proptests::suites::{Settings, Suite, journal_store_suite, replay_suite};
 
 use crate::journals::{store, workers::StoreKind, workflows};
 use crate::programs::limits;
+use crate::suites::journal::ours::Memory;
+use crate::suites::replay::ours::{Cassettes, Tools};
 use crate::{guards, queues, retry};
 
 /// Tries a property, always on the same cases, and keeps no regression of what is broken on purpose.
@@ -39,6 +39,12 @@ where
         TestError::Fail(reason, case) => format!("{reason}\n{case:?}"),
         TestError::Abort(reason) => panic!("nothing was tried: {reason}"),
     })
+}
+
+/// Holds what is ours to a suite.
+fn keeps<S>(suite: &Suite<S>, subject: &S) -> Result<(), String> {
+    let report = suite.run("ours", subject, &Settings { cases: 16, seed: 0 });
+    if report.broken().is_empty() { Ok(()) } else { Err(report.to_string()) }
 }
 
 /// Tries the property that holds this rule.
@@ -63,44 +69,23 @@ fn check(weakness: Weakness) -> Result<(), String> {
         Weakness::AcknowledgmentPresumed => {
             holds(worker_cases(), |case| workflows::check_any(&case, StoreKind::Memory))
         }
-        Weakness::FenceIgnored => holds(store_operations(), |operations| {
-            store::check_memory(&operations)?;
-            Ok(())
-        }),
+        Weakness::FenceIgnored => keeps(&journal_store_suite().only(&["fences"]), &Memory),
         Weakness::RedactedAfterWrite => holds("[A-Za-z0-9]{36}", |rest| log_is_free_of(&format!("ghp_{rest}"))),
-        Weakness::EntryUsedAgain => {
-            holds(prop::collection::vec(select(vec!["a", "b"]), 1..6), |names| answers_as_often_as_recorded(&names))
-        }
+        Weakness::EntryUsedAgain => keeps(&replay_suite().only(&["once"]), &Cassettes::<Tools>::new(false)),
         weakness => panic!("{weakness:?} has no property"),
     }
-}
-
-fn exchange(name: &str, argument: &str) -> Exchange {
-    let (arguments, outcome) = (json!({"argument": argument}), Outcome::Output(json!("done")));
-    Exchange::Tool(ToolExchange { name: name.to_owned(), arguments, after_us: 0, outcome })
 }
 
 /// What is being recorded has no secret on the disk at any time.
 fn log_is_free_of(secret: &str) -> Result<(), TestCaseError> {
     let folder = store::folder();
     let recording = Recording::create(folder.path().join("c.json"), Env::system()).unwrap();
-    recording.complete(recording.begin(None), exchange("push", secret)).unwrap();
+    let (arguments, outcome) = (json!({"argument": secret}), Outcome::Output(json!("done")));
+    let exchange = ToolExchange { name: "push".to_owned(), arguments, after_us: 0, outcome };
+    recording.complete(recording.begin(None), Exchange::Tool(exchange)).unwrap();
     let log = fs::read_to_string(folder.path().join("c.json.partial")).unwrap();
     prop_assert!(!log.contains(secret), "{log}");
     recording.finish().unwrap();
-    Ok(())
-}
-
-/// Each entry answers one call, and one call more is a miss.
-fn answers_as_often_as_recorded(names: &[&str]) -> Result<(), TestCaseError> {
-    let entry = |name: &&str| Entry { lane: MAIN_LANE.to_owned(), started_us: 0, exchange: exchange(name, "") };
-    let cassette = Cassette { entries: names.iter().map(entry).collect(), ..Cassette::default() };
-    let mut matcher = Matcher::new(Arc::new(cassette), Rules::default());
-    for (index, name) in names.iter().enumerate() {
-        prop_assert_eq!(matcher.take(None, (&exchange(name, "")).into()).ok(), Some(index));
-    }
-    prop_assert!(matcher.finish().is_ok());
-    prop_assert!(matcher.take(None, (&exchange(names[0], "")).into()).is_err(), "an entry answers twice");
     Ok(())
 }
 

@@ -1,8 +1,10 @@
 //! What is asked of stores of journals, and what durable workflows do.
 
+mod law;
 mod operation;
 mod workflow;
 
+pub use law::StoreLaw;
 pub use operation::{Advance, DecisionChoice, FenceChoice, OutputChoice, Side, StoreOperation};
 pub use workflow::{
     ActivationCase, CallableEnding, DeliveryCase, FaultEnding, LifeCase, LifeEnd, Manners, NextCase, OperationCase,

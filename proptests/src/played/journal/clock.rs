@@ -31,7 +31,8 @@ pub struct HandClock {
 #[derive(Default)]
 struct Hands {
     now: Duration,
-    waiting: Vec<Waker>,
+    /// With their deadlines.
+    waiting: Vec<(Duration, Waker)>,
 }
 
 /// What the wall clock shows at first: 2025-01-01T00:00:00Z.
@@ -55,7 +56,13 @@ impl HandClock {
             hands.now = hands.now.saturating_add(duration);
             std::mem::take(&mut hands.waiting)
         };
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// The first of the times to come that anybody has waited for since the clock was moved last.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let hands = self.hands.lock();
+        hands.waiting.iter().map(|(deadline, _)| *deadline).filter(|deadline| *deadline > hands.now).min()
     }
 }
 
@@ -75,7 +82,7 @@ impl Clock for HandClock {
             if hands.now >= deadline {
                 return Poll::Ready(());
             }
-            hands.waiting.push(context.waker().clone());
+            hands.waiting.push((deadline, context.waker().clone()));
             Poll::Pending
         }))
     }

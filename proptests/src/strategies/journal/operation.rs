@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::cases::{Advance, DecisionChoice, FenceChoice, OutputChoice, Side, StoreOperation};
 
-const WORKFLOW_IDS: [&str; 3] = ["order-1", "order-2", "_approval:order"];
-const WORKFLOWS: [&str; 2] = ["refund", "greet"];
+pub(super) const WORKFLOW_IDS: [&str; 3] = ["order-1", "order-2", "_approval:order"];
+pub(super) const WORKFLOWS: [&str; 2] = ["refund", "greet"];
 const EVENT_KEYS: [&str; 3] = ["signature", "payment", "receipt"];
 const RECORD_KEYS: [&str; 3] = ["tool:a", "tool:b", "model:\u{e9}"];
 /// Names that no store may keep.
@@ -52,18 +52,18 @@ fn store_operation() -> impl Strategy<Value = StoreOperation> {
     ]
 }
 
-fn starts() -> impl Strategy<Value = StoreOperation> {
+pub(super) fn starts() -> impl Strategy<Value = StoreOperation> {
     (names(&WORKFLOW_IDS), names(&WORKFLOWS), values())
         .prop_map(|(workflow_id, workflow, state)| StoreOperation::Start { workflow_id, workflow, state })
 }
 
-fn claims() -> impl Strategy<Value = StoreOperation> {
+pub(super) fn claims() -> impl Strategy<Value = StoreOperation> {
     let all: Vec<String> = WORKFLOWS.iter().map(|name| (*name).to_owned()).collect();
     let workflows = prop_oneof![4 => Just(all.clone()), 1 => subsequence(all, 0..=1)];
     (workflows, spans()).prop_map(|(workflows, lease)| StoreOperation::Claim { workflows, lease })
 }
 
-fn records() -> impl Strategy<Value = StoreOperation> {
+pub(super) fn records() -> impl Strategy<Value = StoreOperation> {
     let output = prop_oneof![
         10 => values().prop_map(OutputChoice::Value),
         4 => Just(OutputChoice::Fills),
@@ -76,7 +76,7 @@ fn records() -> impl Strategy<Value = StoreOperation> {
     })
 }
 
-fn deliveries() -> impl Strategy<Value = StoreOperation> {
+pub(super) fn deliveries() -> impl Strategy<Value = StoreOperation> {
     let payload = prop_oneof![
         12 => values(),
         // As large as an event may be, and a byte larger.
@@ -105,12 +105,12 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 /// Lengths of time of which sums and differences often coincide.
-fn spans() -> impl Strategy<Value = Duration> {
+pub(super) fn spans() -> impl Strategy<Value = Duration> {
     let spans = [0, 1, 1_000_000_000, 5_000_000_000, 60_000_000_000];
     select(spans.to_vec()).prop_map(Duration::from_nanos)
 }
 
-fn fences() -> impl Strategy<Value = FenceChoice> {
+pub(super) fn fences() -> impl Strategy<Value = FenceChoice> {
     prop_oneof![
         12 => Just(FenceChoice::Claimed { back: 0 }),
         6 => (1_usize..5).prop_map(|back| FenceChoice::Claimed { back }),
@@ -120,7 +120,7 @@ fn fences() -> impl Strategy<Value = FenceChoice> {
     ]
 }
 
-fn decisions() -> impl Strategy<Value = DecisionChoice> {
+pub(super) fn decisions() -> impl Strategy<Value = DecisionChoice> {
     let key = select(&EVENT_KEYS[..]).prop_map(str::to_owned);
     prop_oneof![
         4 => values().prop_map(|state| DecisionChoice::Continue { state }),
@@ -132,7 +132,7 @@ fn decisions() -> impl Strategy<Value = DecisionChoice> {
     ]
 }
 
-fn advances() -> impl Strategy<Value = Advance> {
+pub(super) fn advances() -> impl Strategy<Value = Advance> {
     let side = select(vec![Side::At, Side::Before, Side::After]);
     prop_oneof![
         2 => spans().prop_map(Advance::By),

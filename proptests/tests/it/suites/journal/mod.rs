@@ -1,0 +1,2 @@
+mod flaws;
+pub(crate) mod ours;

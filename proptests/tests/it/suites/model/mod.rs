@@ -1,0 +1,3 @@
+mod flaws;
+mod ours;
+mod reference;

@@ -1,0 +1,3 @@
+mod flaws;
+pub(crate) mod ours;
+mod reference;
