@@ -44,3 +44,18 @@ fn streams_are_read_the_same_in_any_pieces() {
 fn what_is_redacted_stays_redacted() {
     check("redaction", targets::redaction);
 }
+
+#[test]
+fn foreign_recordings_are_cassettes_and_archives_or_refused() {
+    check("foreign", targets::foreign);
+}
+
+#[test]
+fn a_recorded_server_answers_whatever_a_client_writes() {
+    check("mcp", targets::mcp);
+}
+
+#[test]
+fn responses_say_the_same_however_they_are_delivered() {
+    check("delivery", targets::delivery);
+}

@@ -2,12 +2,18 @@
 
 mod case;
 mod cassette;
+mod delivery;
+mod foreign;
+mod mcp;
 mod program;
 mod redaction;
 mod stream;
 
 pub use case::case;
 pub use cassette::cassette;
+pub use delivery::delivery;
+pub use foreign::foreign;
+pub use mcp::mcp;
 pub use program::program;
 pub use redaction::redaction;
 pub use stream::stream;
