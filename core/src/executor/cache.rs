@@ -207,4 +207,14 @@ mod tests {
         store.put("none", json!(4), SECOND, 0);
         assert!(store.entries.is_empty() && store.expiries.is_empty());
     }
+
+    #[test]
+    fn of_those_that_expire_at_once_the_first_that_came_goes() {
+        let mut store = Store::default();
+        for (key, number) in [("a", 1), ("b", 2), ("c", 3)] {
+            store.put(key, json!(number), SECOND, 2);
+        }
+        let kept = ["a", "b", "c"].map(|key| store.get(key, Duration::ZERO));
+        assert_eq!(kept, [None, Some(json!(2)), Some(json!(3))]);
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio_test::task::spawn;
 use tokio_test::{assert_pending, assert_ready};
 use windtunnel_core::event::{Event, EventLog};
-use windtunnel_core::executor::{CallContext, Executor, Plan, PlanStep, ToolResult};
+use windtunnel_core::executor::{CallContext, Executor, Plan, PlanStep, ToolContext, ToolResult};
 use windtunnel_core::tool::FunctionTool;
 
 use crate::rig::{Rig, YieldingGate, call, echo, env, in_run, ms, slow_echo, tool, verdict, verdicts};
@@ -62,6 +62,20 @@ async fn nested_calls_are_in_the_run_of_their_parent() {
     let rig = Rig::new([outer, once()]);
     assert_eq!(rig.executor.run("outer", json!({})).await.unwrap(), json!(["run-1", "run-1"]));
     assert!(!is_remembered(&rig.executor, "run-1").await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idempotency_key_is_for_one_call_and_none_in_it_or_beside_it() {
+    let key_of = |context: &ToolContext| json!(context.idempotency_key());
+    let inner = tool("inner", move |_, context| async move { Ok(key_of(&context)) });
+    let outer = tool("outer", move |_, context| async move {
+        let nested = context.executor().run("inner", json!({})).await?;
+        Ok(json!([key_of(&context), nested]))
+    });
+    let keyed = Rig::new([inner, outer]).executor.with_idempotency_key(Some("key".into()));
+    assert_eq!(keyed.run("outer", json!({})).await.unwrap(), json!(["key", null]));
+    let beside = keyed.in_context(CallContext::default());
+    assert_eq!(beside.run("inner", json!({})).await.unwrap(), json!(null));
 }
 
 #[tokio::test(start_paused = true)]
