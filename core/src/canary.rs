@@ -1,7 +1,7 @@
 //! Canaries: faults of our own that a test puts in, to see that the suites catch them.
 //!
 //! Only with the feature `canary`, which nothing but tests asks for, can there be one; without it [`is_weakened`] is
-//! `false` when it is compiled, and costs nothing. With it the code is still whole until a test says [`weakened`].
+//! `false` when it is compiled, and costs nothing. With it the code is still whole until a test says `weakened`.
 
 /// A rule that is broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
