@@ -1,5 +1,6 @@
 //! A suite keeps what is right, and finds what is wrong.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use windtunnel_proptests::suites::{Finding, Point, Settings, Suite};
@@ -21,6 +22,8 @@ pub(crate) fn check_flaws<S, F: Debug + Copy>(
         assert!(matches!(report.finding(id), Some(Finding::Broken(_))), "{flaw:?} is not caught: {report}");
     }
     let suite = suite();
+    let ids: BTreeSet<_> = suite.points().iter().map(Point::id).collect();
+    assert_eq!(ids.len(), suite.points().len(), "ids are unique");
     let untried = suite.points().iter().map(Point::id).filter(|id| caught.iter().all(|(_, caught)| caught != id));
     assert_eq!(untried.collect::<Vec<_>>(), [""; 0], "points that no mistake breaks");
 }

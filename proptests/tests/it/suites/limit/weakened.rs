@@ -1,34 +1,21 @@
 //! The suite keeps what is right, and finds what is wrong.
 
-use windtunnel_proptests::suites::{Finding, Point, Settings, limit_suite};
+use windtunnel_proptests::suites::{Settings, limit_suite};
 
+use super::super::checked::{check_flaws, settings};
 use super::flaws::{CAUGHT, Flaw};
 use super::reference::Reference;
 
 #[test]
 fn a_limiter_without_flaws_keeps_every_point() {
-    let report =
-        limit_suite().run("the reference", &Reference::default(), &Settings::default().from_environment().unwrap());
+    let report = limit_suite().run("the reference", &Reference::default(), &settings(64));
     report.assert_kept();
     assert_eq!(report.not_applicable(), [""; 0]);
 }
 
 #[test]
-fn each_flaw_breaks_its_point() {
-    for (flaw, id) in CAUGHT {
-        let report = limit_suite().only(&[id]).run(&format!("{flaw:?}"), &Reference(Some(*flaw)), &Settings::default());
-        assert!(matches!(report.finding(id), Some(Finding::Broken(_))), "{report}");
-    }
-}
-
-#[test]
-fn each_point_has_a_flaw_that_breaks_it() {
-    let suite = limit_suite::<Reference>();
-    let ids: Vec<_> = suite.points().iter().map(Point::id).collect();
-    let different: std::collections::BTreeSet<_> = ids.iter().collect();
-    assert_eq!(different.len(), ids.len(), "ids are unique");
-    let untried: Vec<_> = ids.iter().filter(|id| CAUGHT.iter().all(|(_, caught)| caught != *id)).collect();
-    assert!(untried.is_empty(), "{untried:?}");
+fn each_flaw_breaks_its_point_and_each_point_has_a_flaw() {
+    check_flaws(limit_suite, CAUGHT, |flaw| Reference(Some(flaw)), &settings(64));
 }
 
 #[test]
