@@ -5,7 +5,7 @@ import json
 import os
 
 import anthropic
-from observing import DESCRIPTION, PARAMETERS, RESULT, TOOL, play
+from observing import DESCRIPTION, PARAMETERS, RESULT, TOOL, play, scenes
 
 MODEL = "claude-opus-4-6"
 TOOLS = [{"name": TOOL, "description": DESCRIPTION, "input_schema": PARAMETERS}]
@@ -86,23 +86,6 @@ def parallel(prompt, seen):
     seen["texts"] = asyncio.run(all())
 
 
-SCENES = {
-    "plain": ask,
-    "stream": stream,
-    "raw stream": raw_stream,
-    "tool": tool,
-    "tool stream": tool_stream,
-    "limited": ask,
-    "limited stream": stream,
-    "broken": ask,
-    "overloaded": ask,
-    "refused": ask,
-    "coded": ask,
-    "failing stream": stream,
-    "cut": ask,
-    "cut stream": stream,
-    "slow stream": stream,
-    "parallel": parallel,
-}
+SCENES = {**scenes(ask, stream, tool, tool_stream), "raw stream": raw_stream, "parallel": parallel}
 
 play("messages", SCENES, {"unknown": ask, "unknown stream": stream})

@@ -14,6 +14,26 @@ PARAMETERS = {
 RESULT = '{"celsius": 11, "rain": true}'
 
 
+def scenes(ask, stream, tool, tool_stream, cut=None):
+    """The scenes that every API of a model has."""
+    return {
+        "plain": ask,
+        "stream": stream,
+        "tool": tool,
+        "tool stream": tool_stream,
+        "limited": ask,
+        "limited stream": stream,
+        "broken": ask,
+        "overloaded": ask,
+        "refused": ask,
+        "coded": ask,
+        "failing stream": stream,
+        "cut": cut or ask,
+        "cut stream": stream,
+        "slow stream": stream,
+    }
+
+
 def play(api, scenes, named):
     """Plays the scenes that the command line names, else all but those that must be named.
 

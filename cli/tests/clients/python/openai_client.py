@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import openai
-from observing import DESCRIPTION, PARAMETERS, RESULT, TOOL, play
+from observing import DESCRIPTION, PARAMETERS, RESULT, TOOL, play, scenes
 
 MODEL = "gpt-5.2"
 client = openai.OpenAI()
@@ -157,27 +157,13 @@ def upload(prompt, seen):
     seen["file"] = file.id
 
 
-def scenes(ask, stream, tool, tool_stream):
-    return {
-        "plain": ask,
-        "stream": stream,
-        "tool": tool,
-        "tool stream": tool_stream,
-        "limited": ask,
-        "limited stream": stream,
-        "broken": ask,
-        "overloaded": ask,
-        "refused": ask,
-        "coded": ask,
-        "failing stream": stream,
-        "cut": lambda prompt, seen: ask(prompt, seen, timeout=5),
-        "cut stream": stream,
-        "slow stream": stream,
-    }
+def with_a_limit(ask):
+    """Asks, and waits for five seconds at most."""
+    return lambda prompt, seen: ask(prompt, seen, timeout=5)
 
 
-CHAT = {**scenes(chat, chat_stream, chat_tool, chat_tool_stream), "parallel": chat_parallel}
-RESPONSES = scenes(responses, responses_stream, responses_tool, responses_tool_stream)
+CHAT = {**scenes(chat, chat_stream, chat_tool, chat_tool_stream, with_a_limit(chat)), "parallel": chat_parallel}
+RESPONSES = scenes(responses, responses_stream, responses_tool, responses_tool_stream, with_a_limit(responses))
 OTHER = {"models": models, "upload": upload}
 
 # Played only if they are named.

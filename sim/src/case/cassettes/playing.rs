@@ -72,18 +72,12 @@ impl Shelf {
             let mut misses: Vec<_> = unfinished.misses.iter().map(|miss| cassette.tell_miss(miss)).collect();
             let mut told = BTreeSet::new();
             misses.retain(|miss| !may_miss && told.insert(miss.clone()));
-            let more = misses.len().saturating_sub(TOLD_MAX);
-            misses.truncate(TOLD_MAX);
-            replayed.misses.append(&mut misses);
-            replayed.misses.extend((more > 0).then(|| format!("{}: and {more} more calls", cassette.recorded.name)));
+            replayed.misses.extend(cassette.first_of(misses, "calls"));
             if self.allows_unconsumed {
                 continue;
             }
-            let leftovers = unfinished.leftovers.iter().map(|leftover| cassette.tell_leftover(leftover));
-            replayed.leftovers.extend(leftovers.take(TOLD_MAX));
-            let more = unfinished.leftovers.len().saturating_sub(TOLD_MAX);
-            let more = (more > 0).then(|| format!("{}: and {more} more entries", cassette.recorded.name));
-            replayed.leftovers.extend(more);
+            let leftovers = unfinished.leftovers.iter().map(|leftover| cassette.tell_leftover(leftover)).collect();
+            replayed.leftovers.extend(cassette.first_of(leftovers, "entries"));
         }
         replayed
     }
@@ -111,6 +105,14 @@ impl Drop for Playing {
 }
 
 impl OnShelf {
+    /// The first of what is told, and how many more there are.
+    fn first_of(&self, mut told: Vec<String>, what: &str) -> Vec<String> {
+        let more = told.len().saturating_sub(TOLD_MAX);
+        told.truncate(TOLD_MAX);
+        told.extend((more > 0).then(|| format!("{}: and {more} more {what}", self.recorded.name)));
+        told
+    }
+
     fn tell_miss(&self, miss: &Miss) -> String {
         let path = match miss.subject.kind {
             Kind::Tool => self.tools.get(&miss.subject.name),
