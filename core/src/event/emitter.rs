@@ -80,7 +80,7 @@ impl Emitter {
         if self.sinks.is_empty() && gate.is_none() && !mirrored {
             return None;
         }
-        if gate.is_some_and(|gate| !gate.is_open()) {
+        if !self.env.is_open() {
             return Some(Box::pin(std::future::pending()));
         }
         let kind = kind();
@@ -121,5 +121,43 @@ fn deliver(sink: &dyn Sink, event: &Event) {
 impl fmt::Debug for Emitter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Emitter").field("sinks", &self.sinks.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+    use crate::event::{EventLog, Gate};
+
+    #[derive(Clone)]
+    struct Door(Arc<AtomicBool>);
+
+    impl Gate for Door {
+        fn is_open(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn pass(&self, _event: &Event) -> Option<BoxFuture<'static, ()>> {
+            None
+        }
+    }
+
+    #[test]
+    fn behind_a_closed_gate_nothing_happens_and_no_step_comes() {
+        let door = Door(Arc::new(AtomicBool::new(true)));
+        let (env, log) = (Env::system().with_gate(door.clone()), EventLog::new());
+        let emitter = Emitter::new(env.clone(), vec![Arc::new(log.clone())]);
+        let subject = Subject { run_id: "run-1".into(), call_id: None, parent_id: None };
+        let emitted =
+            || pin!(emitter.emit(&subject, || EventKind::RunStarted {})).poll(&mut Context::from_waker(Waker::noop()));
+        assert_eq!((env.is_open(), emitted(), log.len()), (true, Poll::Ready(()), 1));
+        door.0.store(false, Ordering::Relaxed);
+        assert_eq!((env.is_open(), emitted(), log.len()), (false, Poll::Pending, 1));
+        emitter.emit_now(&subject, || EventKind::RunFinished {});
+        assert_eq!(log.len(), 1);
     }
 }

@@ -6,6 +6,8 @@ use windtunnel_core::durable::{JournalStore, MemoryStore, OperationKind, Workflo
 use windtunnel_core::event::EventLog;
 
 use super::stage::{env, poll_once, started, workflow};
+use crate::capture::Capture;
+use crate::mirror::assert_mirrored;
 
 fn shown(log: &EventLog) -> Vec<String> {
     log.events()
@@ -36,7 +38,9 @@ fn paying() -> Workflow {
 async fn every_step_is_an_event_and_none_holds_a_value() {
     let (store, log) = (MemoryStore::new(env()), EventLog::new());
     let worker = started(store.clone(), env(), paying()).await.sink(log.clone());
+    let (capture, _guard) = Capture::begin();
     worker.run_until_idle().await.unwrap();
+    assert_mirrored(&capture, &log);
     assert_eq!(
         shown(&log),
         [

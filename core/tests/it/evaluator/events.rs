@@ -7,6 +7,8 @@ use windtunnel_core::evaluator::{ExecutionPolicy, ToolFailure};
 use windtunnel_core::event::EventLog;
 
 use super::toolbox::{Toolbox, function, parse, retrying, single, value};
+use crate::capture::Capture;
+use crate::mirror::assert_mirrored;
 use crate::rig::ms;
 
 #[tokio::test(start_paused = true)]
@@ -18,7 +20,9 @@ async fn every_attempt_is_said_and_none_of_its_values() {
     let policy = ExecutionPolicy { retry: retrying("flaky", 2, ms(500)), ..ExecutionPolicy::default() };
     let evaluator = toolbox.evaluator().sink(log.clone()).policy(policy);
     let program = parse(single(function("flaky", &[value(json!("hunter2"))])));
+    let (capture, _guard) = Capture::begin();
     evaluator.evaluate(&program).await.into_value().unwrap();
+    assert_mirrored(&capture, &log);
     let events = log.events();
     let lines: Vec<_> = events
         .iter()
