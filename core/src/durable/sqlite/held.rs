@@ -107,3 +107,23 @@ fn identity(_: &fs::Metadata) -> Identity {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     (0, NEXT.fetch_add(1, Ordering::Relaxed))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_open_until_its_last_holder_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        fs::write(&path, b"SQLite").unwrap();
+        let known = identity(&fs::metadata(&path).unwrap());
+        let is_open = || HELD.lock().contains_key(&known);
+        let (first, second) = (HeldFile::open(&path).unwrap(), HeldFile::open(&path).unwrap());
+        drop(first);
+        assert_eq!(second.beginning(3).unwrap(), (b"SQL".to_vec(), 6));
+        assert!(is_open());
+        drop(second);
+        assert!(!is_open(), "a descriptor that nobody needs is never given back");
+    }
+}

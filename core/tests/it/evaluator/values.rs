@@ -47,6 +47,17 @@ async fn a_conditional_takes_one_branch_or_none() {
 }
 
 #[tokio::test]
+async fn filter_keeps_what_its_lambda_finds_true() {
+    // V4: the item is kept, not what the lambda made of it.
+    let filter = |items: Value| {
+        let body = function("at_most", &[named("n", json!(null)), value(json!(2))]);
+        json!({"type": "filter", "function": {"type": "lambda", "params": ["n"], "body": body}, "iterable": value(items)})
+    };
+    check(single(filter(json!([1, 3, 2, 4]))), json!([1, 2]), 1 + 3 + 4 * 3).await;
+    check(single(filter(json!([]))), json!([]), 1 + 3).await;
+}
+
+#[tokio::test]
 async fn reduce_begins_with_the_initializer_or_the_first_item() {
     // V4
     let reduce = |initializer: Value, items: Value| {
