@@ -264,3 +264,36 @@ async fn a_damaged_record_is_named_and_passed_over() {
     };
     assert!(!format!("{error:?}").contains("mark-"), "errors hold no values");
 }
+
+#[tokio::test]
+async fn a_file_that_lost_whole_pages_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = sound(folder.path()).await;
+    let path = folder.path().join("short.db");
+    fs::write(&path, &sound.bytes[..sound.bytes.len() - PAGE_BYTES]).unwrap();
+    let error = SqliteStore::open(&path, HandClock::default().env()).await.unwrap_err().to_string();
+    assert!(error.contains("it has not as many pages as its header says"), "{error}");
+}
+
+#[tokio::test]
+async fn where_sqlite_finds_damage_the_workflow_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = sound(folder.path()).await;
+    let path = folder.path().join("damaged.db");
+    let mut named = BTreeSet::new();
+    for page in 1..sound.bytes.len() / PAGE_BYTES {
+        // What kind of page it is: SQLite cannot read one of another kind.
+        fs::write(&path, flipped(&sound.bytes, page, 0, 0xff)).unwrap();
+        let Ok(store) = SqliteStore::open(&path, HandClock::default().env()).await else { continue };
+        for id in sound.workflows.keys() {
+            let Err(error) = store.read(id).await else { continue };
+            let error = error.0.to_string();
+            // Without brackets where it cannot even read which workflow it is.
+            if error.contains("SQLite cannot read it (") {
+                assert!(error.contains(&format!("workflow {:?}", &**id)), "page {page}: {error}");
+                named.insert(Arc::clone(id));
+            }
+        }
+    }
+    assert_eq!(named.len(), WORKFLOWS, "{named:?}");
+}
