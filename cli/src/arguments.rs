@@ -11,6 +11,7 @@ use crate::fixture::FixtureCommand;
 use crate::journal::JournalCommand;
 use crate::mcp::McpCommand;
 use crate::program::ProgramCommand;
+use crate::report::ReportOption;
 use crate::traffic::{RecordOptions, ServeOptions};
 
 /// Tests the calls of AI agents deterministically: case files run on virtual time, and every failure repeats.
@@ -105,6 +106,8 @@ pub(crate) struct CheckOptions {
     /// How to print: for people, or a JSON object for each case and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) report: ReportOption,
 }
 
 #[derive(Debug, Args)]
@@ -124,6 +127,8 @@ pub(crate) struct RunOptions {
     /// How to print: for people, or a JSON object for each case and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) report: ReportOption,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -149,6 +154,8 @@ pub(crate) struct SweepOptions {
     /// How to print: for people, or a JSON object for each case and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) report: ReportOption,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -187,6 +194,8 @@ pub(crate) struct ReplayOptions {
     /// How to print: for people, or a JSON object for each event and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) report: ReportOption,
 }
 
 #[derive(Debug, Args)]

@@ -5,11 +5,13 @@ use std::num::NonZeroUsize;
 
 use serde_json::{Value, json};
 use windtunnel_sim::case::{Case, Format as FileFormat, LoadError, Verdict};
+use windtunnel_sim::report::{ReportedFailure, ReportedRun, Snippet};
 
 use crate::arguments::{CheckOptions, Format, jobs};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
+use crate::report::CheckedCases;
 use crate::shell;
 use crate::status::Status;
 use crate::style::Style;
@@ -25,6 +27,8 @@ struct Checked {
     divergence: Option<String>,
     events: usize,
     elapsed_s: f64,
+    /// For a report, if one is asked for.
+    run: Option<ReportedRun>,
 }
 
 #[derive(Default)]
@@ -36,6 +40,8 @@ struct Counts {
     failed: usize,
     /// Cases that expect and assert nothing.
     silent: usize,
+    /// What a report tells of them, if one is asked for.
+    reported: Option<CheckedCases>,
 }
 
 pub(crate) fn check(
@@ -44,7 +50,9 @@ pub(crate) fn check(
     style: Style,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
-    let mut counts = Counts { files: options.files.len(), ..Counts::default() };
+    options.report.check()?;
+    let reported = options.report.is_asked().then(CheckedCases::default);
+    let mut counts = Counts { files: options.files.len(), reported, ..Counts::default() };
     for file in &options.files {
         let name = file.clone();
         let Some(loaded) = pool::interruptible(interrupt, move || load(&name))? else { break };
@@ -55,6 +63,9 @@ pub(crate) fn check(
             }
             Err(error) => {
                 counts.unreadable += 1;
+                if let Some(reported) = &mut counts.reported {
+                    reported.add_unreadable(file, &error.to_string());
+                }
                 write_unreadable(&error, options.format, out)?;
             }
         }
@@ -62,6 +73,9 @@ pub(crate) fn check(
     let is_interrupted = interrupt.is_pressed();
     if counts.checked < counts.cases && !is_interrupted {
         return Err(Failure::Lost);
+    }
+    if let Some(cases) = counts.reported.take() {
+        options.report.save(&cases.into_report(&options.files.join(", ")))?;
     }
     match options.format {
         Format::Text => write_counts(&counts, is_interrupted, style, out)?,
@@ -94,10 +108,18 @@ fn check_cases(
 ) -> Result<(), Failure> {
     let is_only_case = cases.len() == 1;
     let jobs = jobs(options.jobs).min(NonZeroUsize::new(cases.len()).unwrap_or(NonZeroUsize::MIN));
-    for checked in pool::ordered(jobs, cases.into_iter(), interrupt, check_case)? {
+    let has_report = counts.reported.is_some();
+    let work = move |case| check_case(case, has_report);
+    for mut checked in pool::ordered(jobs, cases.into_iter(), interrupt, work)? {
         counts.checked += 1;
         counts.failed += usize::from(!checked.passed());
         counts.silent += usize::from(!checked.case.says_what_must_hold());
+        if let (Some(reported), Some(mut run)) = (&mut counts.reported, checked.run.take()) {
+            if file != STDIN {
+                run.commands.push(Snippet::new("Repeat it", checked.replay(file, is_only_case)));
+            }
+            reported.add(checked.case.id(), run);
+        }
         match options.format {
             Format::Text => checked.write_failures(file, is_only_case, style, out)?,
             Format::Json => write_line(out, &checked.to_json(file))?,
@@ -107,14 +129,22 @@ fn check_cases(
 }
 
 /// Runs a case twice.
-fn check_case(case: Case) -> Checked {
+fn check_case(case: Case, has_report: bool) -> Checked {
     let (run, divergence) = match case.check_determinism(case.seed()) {
         Ok(run) => (run, None),
         Err(divergence) => (case.run(case.seed()), Some(divergence.to_string())),
     };
+    let verdict = case.judge(&run);
+    let reported = has_report.then(|| {
+        let mut reported = ReportedRun::of_case(case.id(), &run, &verdict);
+        let divergence = divergence.iter().map(|message| ReportedFailure { message: message.clone(), event: None });
+        reported.failures.extend(divergence);
+        reported
+    });
     Checked {
-        verdict: case.judge(&run),
+        verdict,
         divergence,
+        run: reported,
         events: run.trace().len(),
         elapsed_s: run.elapsed().as_secs_f64(),
         case,
@@ -136,12 +166,17 @@ impl Checked {
             write_indented(out, failure)?;
         }
         if file != STDIN {
-            let again = shell::replay(file, (!is_only_case).then_some(id), self.case.seed());
+            let again = self.replay(file, is_only_case);
             writeln!(out, "  {}", style.faint(&format!("to see it: {again}")))?;
         }
         writeln!(out)?;
         // A failure is shown when it is found, not when all is done.
         out.flush()
+    }
+
+    /// The line that repeats it.
+    fn replay(&self, file: &str, is_only_case: bool) -> String {
+        shell::replay(file, (!is_only_case).then(|| self.case.id()), self.case.seed())
     }
 
     fn to_json(&self, file: &str) -> Value {
@@ -217,7 +252,7 @@ fn write_counts(counts: &Counts, is_interrupted: bool, style: Style, out: &mut i
 }
 
 fn counts_to_json(counts: &Counts, is_interrupted: bool) -> Value {
-    let Counts { files, unreadable, cases, checked, failed, silent } = *counts;
+    let Counts { files, unreadable, cases, checked, failed, silent, .. } = *counts;
     json!({
         "type": "summary",
         "files": files,

@@ -14,6 +14,7 @@ use windtunnel_fixtures::record::RecordingError;
 use windtunnel_fixtures::redaction::RedactionError;
 use windtunnel_sim::ExploreError;
 use windtunnel_sim::case::{JournalError, LoadError};
+use windtunnel_sim::report::ReportError;
 
 /// A command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,9 @@ pub(crate) enum Failure {
         /// Why not.
         source: io::Error,
     },
+    /// A report cannot be written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// There is nothing to explore.
     #[error(transparent)]
     Explore(#[from] ExploreError),

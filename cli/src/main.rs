@@ -17,6 +17,7 @@ mod printable;
 mod program;
 mod progress;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod selection;

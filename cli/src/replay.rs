@@ -9,6 +9,7 @@ use windtunnel_sim::case::{
     ProgramOutcome, Verdict,
 };
 use windtunnel_sim::fault::DeliveredFault;
+use windtunnel_sim::report::Report;
 
 use crate::arguments::{Format, ReplayOptions};
 use crate::branches;
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
 use crate::printable;
+use crate::report::Source;
 use crate::selection;
 use crate::status::Status;
 use crate::style::Style;
@@ -27,24 +29,17 @@ pub(crate) fn replay(
     style: Style,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
-    let ReplayOptions { file, seed, case, recipe, journal, .. } = options.clone();
+    options.report.check()?;
+    let asked = options.clone();
     let replayed = pool::interruptible(interrupt, move || {
-        let case = selection::case(&file, case.as_deref())?;
-        if let Some(recipe) = recipe {
-            let run = case.repeat(&recipe);
-            // What the file expects is about other runs.
-            let verdict = case.judge_invariants(&run);
-            return Ok::<_, Failure>((case, run, verdict));
-        }
-        let seed = seed.unwrap_or(case.seed());
-        let run = match journal {
-            Some(journal) => case.run_with_journal(seed, journal)?,
-            None => case.run(seed),
-        };
-        let verdict = case.judge(&run);
-        Ok((case, run, verdict))
+        let (case, run, verdict) = play(&asked)?;
+        let report = asked.report.is_asked().then(|| report(&case, &asked, &run, &verdict));
+        Ok::<_, Failure>((case, run, verdict, report))
     })?;
-    let Some((case, run, verdict)) = replayed.transpose()? else { return Ok(Status::Interrupted) };
+    let Some((case, run, verdict, report)) = replayed.transpose()? else { return Ok(Status::Interrupted) };
+    if let Some(report) = report {
+        options.report.save(&report)?;
+    }
     match options.format {
         Format::Text => write_run(&case, &run, &verdict, style, out)?,
         Format::Json => {
@@ -56,6 +51,36 @@ pub(crate) fn replay(
         }
     }
     Ok(if verdict.passed() { Status::Passed } else { Status::Failed })
+}
+
+/// Runs what was asked for, and holds it against what the file says of it.
+fn play(options: &ReplayOptions) -> Result<(Case, CaseRun, Verdict), Failure> {
+    let case = selection::case(&options.file, options.case.as_deref())?;
+    if let Some(recipe) = &options.recipe {
+        let run = case.repeat(recipe);
+        // What the file expects is about other runs.
+        let verdict = case.judge_invariants(&run);
+        return Ok((case, run, verdict));
+    }
+    let seed = options.seed.unwrap_or(case.seed());
+    let run = match &options.journal {
+        Some(journal) => case.run_with_journal(seed, journal)?,
+        None => case.run(seed),
+    };
+    let verdict = case.judge(&run);
+    Ok((case, run, verdict))
+}
+
+/// The run, and the smallest that fails as it does.
+fn report(case: &Case, options: &ReplayOptions, run: &CaseRun, verdict: &Verdict) -> Report {
+    let source = Source { file: &options.file, id: options.case.as_deref() };
+    let report = Report::new(case.id());
+    if let Some(recipe) = &options.recipe {
+        return report.with_run(source.run_recipe(case, recipe, run, verdict));
+    }
+    let may_be_smaller = !verdict.passed() && !run.faults().is_empty();
+    let smallest = may_be_smaller.then(|| source.smallest(case, run.seed())).flatten();
+    smallest.into_iter().fold(report.with_run(source.run(case, run, verdict)), Report::with_run)
 }
 
 fn write_run(case: &Case, run: &CaseRun, verdict: &Verdict, style: Style, out: &mut impl Write) -> io::Result<()> {

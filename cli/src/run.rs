@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windtunnel_sim::case::Case;
 use windtunnel_sim::fault::FaultKind;
+use windtunnel_sim::report::Report;
 
 use crate::arguments::{Format, RunOptions, jobs};
 use crate::check::write_line;
@@ -13,6 +14,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
 use crate::progress::Progress;
+use crate::report::{Figures, Source};
 use crate::selection;
 use crate::shell;
 use crate::status::Status;
@@ -27,12 +29,14 @@ pub(crate) fn run(
     style: Style,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
+    options.report.check()?;
     let (file, id) = (options.file.clone(), options.case.clone());
     let loaded = pool::interruptible(interrupt, move || selection::cases(&file, id.as_deref()))?;
     let Some(cases) = loaded.transpose()? else { return Ok(Status::Interrupted) };
     let is_only_case = options.case.is_none() && cases.len() == 1;
     let mut status = Status::Passed;
     let (mut ran, all) = (0, cases.len());
+    let mut report = Report::new(&options.file);
     for case in cases {
         if interrupt.is_pressed() {
             break;
@@ -40,16 +44,16 @@ pub(crate) fn run(
         ran += 1;
         let case = Arc::new(case);
         let watch = Stopwatch::start();
-        let tally = run_seeds(&case, options, interrupt)?;
+        let (tally, figures) = run_seeds(&case, options, interrupt)?;
         if tally.runs < asked(options) && !interrupt.is_pressed() {
             return Err(Failure::Lost);
         }
-        // Many runs in which faults were to come, and none did, test nothing of it.
-        let is_untried = tally.runs > 1 && tally.faults.is_empty() && !case.drawn_faults().is_empty();
+        let is_untried = tally.is_untried(&case.drawn_faults());
         let has_failed = tally.failing > 0 || is_untried;
         status = status.max(if has_failed { Status::Failed } else { Status::Passed });
         let named = (!is_only_case).then(|| case.id());
         let replay = |seed| shell::replay(&options.file, named, seed);
+        report = reported(report, &case, options, named, &tally, figures, interrupt)?;
         match options.format {
             Format::Json => {
                 let mut line = to_json(&case, options, &tally, replay);
@@ -75,6 +79,7 @@ pub(crate) fn run(
     if interrupt.is_pressed() {
         status = Status::Interrupted;
     }
+    options.report.save(&report)?;
     if options.format == Format::Json {
         let is_interrupted = status == Status::Interrupted;
         let passed = status == Status::Passed;
@@ -91,7 +96,11 @@ fn asked(options: &RunOptions) -> u64 {
 }
 
 /// Runs the seeds on several threads, and sums up in the order of the seeds.
-fn run_seeds(case: &Arc<Case>, options: &RunOptions, interrupt: &Interrupt) -> Result<Tally, Failure> {
+fn run_seeds(
+    case: &Arc<Case>,
+    options: &RunOptions,
+    interrupt: &Interrupt,
+) -> Result<(Tally, Option<Figures>), Failure> {
     let work = {
         let case = Arc::clone(case);
         move |seed| {
@@ -102,12 +111,38 @@ fn run_seeds(case: &Arc<Case>, options: &RunOptions, interrupt: &Interrupt) -> R
     };
     let mut progress = Progress::new(case.id(), asked(options), options.format);
     let mut tally = Tally::default();
+    let mut figures = options.report.is_asked().then(Figures::new);
     for facts in pool::ordered(jobs(options.jobs), options.seeds.clone(), interrupt, work)? {
         progress.advance(facts.failed.is_some());
+        figures.iter_mut().for_each(|figures| figures.add(&facts));
         tally.add(facts);
     }
     progress.finish();
-    Ok(tally)
+    Ok((tally, figures))
+}
+
+/// The report with this case, if one is asked for. An interrupt leaves it out.
+fn reported(
+    report: Report,
+    case: &Arc<Case>,
+    options: &RunOptions,
+    named: Option<&str>,
+    tally: &Tally,
+    figures: Option<Figures>,
+    interrupt: &Interrupt,
+) -> Result<Report, Failure> {
+    let Some(figures) = figures else { return Ok(report) };
+    let (case, file, id, tally) =
+        (Arc::clone(case), options.file.clone(), named.map(str::to_owned), Tally::clone(tally));
+    let seeds = format!("{}..{}", options.seeds.start, options.seeds.end);
+    let before = report.clone();
+    let added = pool::interruptible(interrupt, move || {
+        let mut report = report;
+        let source = Source { file: &file, id: id.as_deref() };
+        crate::report::of_run(&mut report, &case, source, &tally, figures, &seeds);
+        report
+    })?;
+    Ok(added.unwrap_or(before))
 }
 
 fn heading<'a>(case: &'a Case, options: &RunOptions) -> Heading<'a> {

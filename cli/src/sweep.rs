@@ -7,6 +7,7 @@ use comfy_table::Table;
 use serde_json::{Value, json};
 use windtunnel_sim::case::Case;
 use windtunnel_sim::fault::FaultKind;
+use windtunnel_sim::report::Report;
 use windtunnel_sim::{Campaign, Coverage, ExploreError, Failure as FailedRun, Skipped, SweepReport};
 
 use crate::arguments::{Format, SweepOptions, jobs};
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
 use crate::replay::fault;
+use crate::report::Source;
 use crate::selection;
 use crate::shell;
 use crate::status::Status;
@@ -27,11 +29,13 @@ pub(crate) fn sweep(
     style: Style,
     out: &mut impl Write,
 ) -> Result<Status, Failure> {
+    options.report.check()?;
     let (file, id) = (options.file.clone(), options.case.clone());
     let loaded = pool::interruptible(interrupt, move || selection::cases(&file, id.as_deref()))?;
     let Some(cases) = loaded.transpose()? else { return Ok(Status::Interrupted) };
     let mut status = Status::Passed;
     let (mut swept, all) = (0, cases.len());
+    let mut report = Report::new(&options.file);
     for case in cases.into_iter().map(Arc::new) {
         let seed = options.seed.unwrap_or(case.seed());
         let campaign = campaign(options, seed);
@@ -45,12 +49,17 @@ pub(crate) fn sweep(
         status = status.max(if found.problem.is_none() { Status::Passed } else { Status::Failed });
         let id = (all > 1 || options.case.is_some()).then(|| case.id());
         let shown = Shown { case: &case, file: &options.file, id };
+        if options.report.is_asked() {
+            let source = Source { file: &options.file, id };
+            crate::report::of_sweep(&mut report, &case, source, seed, &found.report, found.problem.as_deref());
+        }
         match options.format {
             Format::Text => found.write(&shown, seed, style, out)?,
             Format::Json => write_line(out, &found.to_json(&shown, seed))?,
         }
         out.flush()?;
     }
+    options.report.save(&report)?;
     if options.format == Format::Json {
         let (passed, is_interrupted) = (status == Status::Passed, status == Status::Interrupted);
         let summary = json!({

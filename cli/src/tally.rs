@@ -1,6 +1,6 @@
 //! What many runs of one case add up to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use windtunnel_core::durable::DurableError;
@@ -25,9 +25,11 @@ pub(crate) struct RunFacts {
     unit: Unit,
     /// For each unit that came to its end: its outcome, and how many attempts it took.
     outcomes: Vec<(&'static str, u64)>,
-    delays_s: Vec<f64>,
-    elapsed_s: f64,
-    events: usize,
+    pub(crate) delays_s: Vec<f64>,
+    /// How long each call took, or each attempt of a program's.
+    pub(crate) latencies_s: Vec<f64>,
+    pub(crate) elapsed_s: f64,
+    pub(crate) events: usize,
     /// The kinds of the faults that came.
     faults: Vec<FaultKind>,
     /// For each assertion: what it is called, and whether the run broke it.
@@ -68,12 +70,20 @@ impl RunFacts {
             unit,
             outcomes,
             delays_s,
+            latencies_s: latencies_in(run),
             elapsed_s: run.elapsed().as_secs_f64(),
             events: run.trace().len(),
             faults: run.faults().iter().map(|delivered| delivered.fault.action.kind()).collect(),
             broken: verdict.assertions.iter().map(broken).collect(),
             failed: (!verdict.passed()).then_some(verdict),
         }
+    }
+}
+
+impl RunFacts {
+    /// How many attempts each unit took.
+    pub(crate) fn attempts(&self) -> impl Iterator<Item = u64> {
+        self.outcomes.iter().map(|(_, attempts)| *attempts)
     }
 }
 
@@ -133,6 +143,14 @@ fn delays_in(run: &CaseRun) -> Vec<f64> {
     run.trace().iter().filter_map(delay).collect()
 }
 
+fn latencies_in(run: &CaseRun) -> Vec<f64> {
+    let latency = |event: &Event| match event.kind {
+        EventKind::ToolFinished { duration_s, .. } | EventKind::ProgramAnswer { duration_s, .. } => Some(duration_s),
+        _ => None,
+    };
+    run.trace().iter().filter_map(latency).collect()
+}
+
 /// Numbers seen so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spread {
@@ -160,7 +178,7 @@ impl Spread {
 }
 
 /// The sum of runs, taken in the order of their seeds.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) runs: u64,
     pub(crate) unit: Unit,
@@ -207,6 +225,11 @@ impl Tally {
             }
             self.first_failure.get_or_insert(verdict);
         }
+    }
+
+    /// Whether faults were to come and none did: then many runs test nothing of it.
+    pub(crate) fn is_untried(&self, drawn: &BTreeSet<FaultKind>) -> bool {
+        self.runs > 1 && self.faults.is_empty() && !drawn.is_empty()
     }
 
     pub(crate) fn to_json(&self) -> Value {

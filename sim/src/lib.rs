@@ -3,7 +3,7 @@
 //! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, each with
 //! a [disk](Disk), over a network; the faults of both are yours to make ([`fault`]). [`explore()`] runs it over many seeds
 //! and reports the first that fails; a [`Campaign`] does so with faults. [`script`] plays tools, reviewers and models,
-//! [`service`] puts them on hosts of their own. The feature `case` adds case files, which say all of that in JSON or TOML.
+//! [`service`] puts them on hosts of their own. [`report`] shows runs in a browser. The feature `case` adds case files, which say all of that in JSON or TOML.
 //! The feature `alarm` notices guests that reach past their world (`Leaks`).
 
 mod assertion;
@@ -17,6 +17,7 @@ pub mod fault;
 mod host;
 mod network;
 pub mod provider;
+pub mod report;
 mod schedule;
 pub mod script;
 pub mod service;

@@ -11,6 +11,7 @@ use windtunnel_sim::fault::FaultKind;
 
 use super::secrets::SecretsOptions;
 use crate::arguments::fault_kind;
+use crate::report::ReportOption;
 
 pub(crate) const EXIT_CODES_OF_RECORD: &str = "\
 Exit codes:
@@ -88,6 +89,8 @@ pub(crate) struct ServeOptions {
     /// The seed that faults are drawn from
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) report: ReportOption,
     #[command(flatten)]
     pub(crate) secrets: SecretsOptions,
     #[command(flatten)]

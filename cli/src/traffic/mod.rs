@@ -7,6 +7,7 @@ mod overlay;
 mod record;
 mod secrets;
 mod serve;
+mod watched;
 
 pub(crate) use arguments::{EXIT_CODES_OF_RECORD, EXIT_CODES_OF_SERVE, FileOptions, RecordOptions, ServeOptions};
 pub(crate) use front::{Announcement, Front, runtime};

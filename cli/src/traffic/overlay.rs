@@ -8,7 +8,7 @@ use windtunnel_fixtures::cassette::{Body, End, Frame, HttpRequest, HttpResponse}
 use windtunnel_fixtures::matching::Call;
 use windtunnel_fixtures::server::{Interference, Overlay};
 use windtunnel_fixtures::wire::Dialect as Wire;
-use windtunnel_sim::fault::{FaultAction, FaultPlan, RandomFaults, ServedFaults};
+use windtunnel_sim::fault::{FaultAction, FaultKind, FaultPlan, RandomFaults, ServedFaults};
 use windtunnel_sim::provider::{Dialect, Limit, Refusal, Refused, Standing};
 
 use super::arguments::ServeOptions;
@@ -53,19 +53,24 @@ impl Faults {
         let missed = undelivered.iter().map(|fault| format!("a planned {} did not come", fault.action.kind().name()));
         came.chain(missed).collect()
     }
+
+    /// The fault that a request meets, and what it does.
+    pub(super) fn met(&self, request: &Call<'_>) -> Option<(FaultKind, Option<Interference>)> {
+        let Call::Http { upstream, request } = request else { return None };
+        let model = model(request);
+        let action = self.served.request(upstream, &model)?;
+        Some((action.kind(), interference(&action, dialect(&request.path), &model)))
+    }
 }
 
 impl Overlay for Faults {
     fn interference(&self, request: &Call<'_>) -> Option<Interference> {
-        let Call::Http { upstream, request } = request else { return None };
-        let model = model(request);
-        let action = self.served.request(upstream, &model)?;
-        interference(&action, dialect(&request.path), &model)
+        self.met(request)?.1
     }
 }
 
 /// The model that a request names: in its body, or in its path.
-fn model(request: &HttpRequest) -> String {
+pub(super) fn model(request: &HttpRequest) -> String {
     let named = match &request.body {
         Some(Body::Json(body)) => body.get("model").and_then(Value::as_str),
         _ => None,

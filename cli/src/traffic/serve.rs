@@ -15,17 +15,24 @@ use super::arguments::{FrontOptions, ServeOptions, SplitName};
 use super::front::{Announcement, Front, runtime};
 use super::overlay::Faults;
 use super::secrets::{SecretsOptions, environment};
+use super::watched::Watched;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::status::Status;
 
 /// Answers from the cassette until the command or a signal ends it, and says what was missed or left.
 pub(crate) fn serve(options: &ServeOptions, interrupt: &Interrupt, out: &mut impl Write) -> Result<Status, Failure> {
+    options.report.check()?;
     let cassette = Arc::new(load(&options.file)?);
     let services = services(&cassette);
     let faults = Faults::of(options)?.map(Arc::new);
-    let overlay = faults.clone().map(|faults| faults as Arc<dyn Overlay>);
-    let server = ReplayServer::new(cassette, Env::system(), ReplayOptions { overlay, ..replay_options(options)? });
+    let env = Env::system();
+    let watched = options.report.is_asked().then(|| Arc::new(Watched::new(faults.clone(), env.clone())));
+    let overlay = match &watched {
+        Some(watched) => Some(Arc::clone(watched) as Arc<dyn Overlay>),
+        None => faults.clone().map(|faults| faults as Arc<dyn Overlay>),
+    };
+    let server = ReplayServer::new(cassette, env, ReplayOptions { overlay, ..replay_options(options)? });
     let succeeded = runtime()?.block_on(async {
         let FrontOptions { listen, command } = &options.front;
         let announce = |url: &str| Announcement::of_services(url, &services);
@@ -38,6 +45,9 @@ pub(crate) fn serve(options: &ServeOptions, interrupt: &Interrupt, out: &mut imp
         writeln!(out, "{line}")?;
     }
     let finished = server.finish();
+    if let Some(watched) = watched {
+        options.report.save(&watched.report(&options.file.display().to_string(), &finished))?;
+    }
     match &finished {
         Ok(()) => writeln!(out, "everything that was recorded was asked for, and nothing else")?,
         Err(unfinished) => writeln!(out, "{unfinished}")?,

@@ -69,6 +69,7 @@ fn help_of_check() {
     Options:
           --jobs <N>         How many cases to run at once [default: one for each core]
           --format <FORMAT>  How to print: for people, or a JSON object for each case and one for the summary [default: text] [possible values: text, json]
+          --report <FILE>    Also write what happened to this file, as a page for the browser
       -h, --help             Print help
 
     Exit codes:
@@ -97,6 +98,7 @@ fn help_of_run() {
           --jobs <N>         How many seeds to run at once; the output is the same for any number [default: one for each core]
           --case <ID>        Only the case with this id
           --format <FORMAT>  How to print: for people, or a JSON object for each case and one for the summary [default: text] [possible values: text, json]
+          --report <FILE>    Also write what happened to this file, as a page for the browser
       -h, --help             Print help
 
     Exit codes:
@@ -126,6 +128,7 @@ fn help_of_replay() {
           --recipe <JSON>    Instead of what the file plans and draws, run what a sweep has found, which says this: a seed and its faults, as JSON
           --journal <FILE>   Keep the journal of a case of kind operations or agent in this file, which must not be there yet
           --format <FORMAT>  How to print: for people, or a JSON object for each event and one for the summary [default: text] [possible values: text, json]
+          --report <FILE>    Also write what happened to this file, as a page for the browser
       -h, --help             Print help
 
     Exit codes:

@@ -22,6 +22,7 @@ mod program_show;
 mod programs;
 mod recorded;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod shrink;

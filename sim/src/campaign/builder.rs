@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::only::Only;
 use super::parallel::{cores, ordered};
 use super::ran::{Failed, Ran};
+use super::reporting::reported;
 use super::shrink::Shrinker;
 use super::{CampaignReport, ExploreError, Failure, Minimal, Play, Recipe};
 #[cfg(feature = "case")]
@@ -138,7 +139,8 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         Self { pairs_max, ..self }
     }
 
-    /// Runs the scenario with each seed, until one fails.
+    /// Runs the scenario with each seed, until one fails. If the environment variable `WINDTUNNEL_REPORT` names a folder, a
+    /// failure is [reported](crate::report) there.
     ///
     /// # Errors
     /// [`ExploreError`]: the failure of the lowest seed, made smaller; or that the runs have not seen what they must.
@@ -148,11 +150,12 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         Fut: Future<Output = ()>,
     {
         let play = |world: World| world.run(&scenario);
-        match Only::from_environment()? {
+        let explored = match Only::from_environment()? {
             Only::All => self.run_seeds(self.seeds.clone(), true, &play),
             Only::Seed(seed) => self.run_seeds(seed..seed + 1, false, &play),
             Only::Recipe(recipe) => self.repeat(&recipe, &play),
-        }
+        };
+        explored.map_err(reported)
     }
 
     /// Runs these seeds; whether they are all that were asked for, so that what was never seen counts.

@@ -27,6 +27,8 @@ pub struct Failure {
     pub point: Option<SweepPoint>,
     /// Whether it was repeated: then all its events are told.
     pub(super) is_repeated: bool,
+    /// Where its report is, or why there is none, if one was asked for.
+    pub(super) report: Option<String>,
 }
 
 /// A smaller run that fails in the same way, and does so again.
@@ -87,28 +89,30 @@ impl fmt::Display for Failure {
         } else {
             write_tail(formatter, trace)?;
         }
-        self.write_repeat(formatter)
+        write!(formatter, "repeat it: {}", self.repeat_command())?;
+        self.report.iter().try_for_each(|report| write!(formatter, "\n{report}"))
     }
 }
 
 impl Failure {
-    fn write_repeat(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What repeats it on a command line.
+    pub(crate) fn repeat_command(&self) -> String {
         let recipe = self.smallest();
-        if self.minimal.is_none() && recipe.is_plain() {
-            write!(formatter, "repeat it: WINDTUNNEL_SEED={} cargo test", recipe.seed)?;
+        let what = if self.minimal.is_none() && recipe.is_plain() {
+            format!("WINDTUNNEL_SEED={}", recipe.seed)
         } else {
-            let recipe = recipe.to_json().replace('\'', r"'\''");
-            write!(formatter, "repeat it: WINDTUNNEL_REPEAT='{recipe}' cargo test")?;
-        }
+            format!("WINDTUNNEL_REPEAT='{}'", recipe.to_json().replace('\'', r"'\''"))
+        };
         // A test's thread has the test's name.
-        match std::thread::current().name() {
-            None | Some("main") => Ok(()),
-            Some(test) => write!(formatter, " {test}"),
-        }?;
-        match &self.error {
-            WorldError::Leak { .. } => formatter.write_str(" (with the features of this run)"),
-            _ => Ok(()),
-        }
+        let test = match std::thread::current().name() {
+            None | Some("main") => String::new(),
+            Some(test) => format!(" {test}"),
+        };
+        let note = match &self.error {
+            WorldError::Leak { .. } => " (with the features of this run)",
+            _ => "",
+        };
+        format!("{what} cargo test{test}{note}")
     }
 }
 

@@ -13,6 +13,7 @@ mod play;
 mod ran;
 mod recipe;
 mod report;
+mod reporting;
 mod shrink;
 mod sweep;
 

@@ -77,6 +77,15 @@ impl Failed {
 
     pub(super) fn into_failure(self, recipe: Recipe) -> Failure {
         let Self { error, run } = self;
-        Failure { recipe, error, trace: run.trace, faults: run.faults, minimal: None, point: None, is_repeated: false }
+        Failure {
+            recipe,
+            error,
+            trace: run.trace,
+            faults: run.faults,
+            minimal: None,
+            point: None,
+            is_repeated: false,
+            report: None,
+        }
     }
 }

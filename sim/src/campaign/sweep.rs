@@ -10,6 +10,7 @@ use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use super::only::Only;
 use super::parallel::ordered;
 use super::ran::{Failed, Ran};
+use super::reporting::reported;
 use super::{
     Campaign, CampaignReport, Coverage, ExploreError, Failure, PairCoverage, Play, Recipe, Skipped, SweepPoint,
 };
@@ -70,7 +71,8 @@ impl Found {
 
 impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     /// Runs the scenario once without faults, then with every fault at every event of that run where it can come, then with
-    /// pairs of them. Each run must come to its end once its faults are over. Only the first of the seeds is taken.
+    /// pairs of them. Each run must come to its end once its faults are over. Only the first of the seeds is taken. Failures are
+    /// reported as by [`Campaign::run`].
     ///
     /// **A fault of a host comes at an event of that host**: what a guest does without one, such as to compute, is no place
     /// for it. Say [`Process::mark`](crate::Process::mark) where a step ends that must survive.
@@ -99,14 +101,15 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         Fut: Future<Output = ()>,
     {
         let play = |world: World| world.run(&scenario);
-        match Only::from_environment()? {
+        let swept = match Only::from_environment()? {
             Only::All => self.sweep_by(self.first_seed(), &play),
             Only::Seed(seed) => self.sweep_by(seed, &play),
             Only::Recipe(recipe) => {
-                let campaign = self.repeat(&recipe, &play)?;
-                Ok(SweepReport { campaign, ..SweepReport::default() })
+                let repeated = self.repeat(&recipe, &play);
+                repeated.map(|campaign| SweepReport { campaign, ..SweepReport::default() })
             }
-        }
+        };
+        swept.map_err(reported)
     }
 
     /// The seed that a sweep takes.

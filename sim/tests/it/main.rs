@@ -24,6 +24,7 @@ mod lives;
 mod mcp;
 mod provider;
 mod replayed_http;
+mod report;
 mod scripts;
 mod service;
 mod service_attack;
