@@ -4,20 +4,27 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use windtunnel_sim::Recipe;
 use windtunnel_sim::fault::FaultKind;
 
+use crate::diff::DiffOptions;
 use crate::fixture::FixtureCommand;
+use crate::init::InitOptions;
 use crate::journal::JournalCommand;
 use crate::mcp::McpCommand;
 use crate::program::ProgramCommand;
 use crate::report::ReportOption;
+use crate::style::Colors;
 use crate::traffic::{RecordOptions, ServeOptions};
 
 /// Tests the calls of AI agents deterministically: case files run on virtual time, and every failure repeats.
 #[derive(Debug, Parser)]
 #[command(name = "windtunnel", version, after_help = EXIT_CODES_OF_ALL)]
 pub(crate) struct Arguments {
+    /// When to print in colours
+    #[arg(long, value_enum, global = true, value_name = "WHEN", default_value_t = Colors::Auto, display_order = 900)]
+    pub(crate) color: Colors,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -25,21 +32,22 @@ pub(crate) struct Arguments {
 const EXIT_CODES_OF_ALL: &str = "\
 Exit codes:
   0    every case passed; every program is valid, or came to a value; no journal is damaged; all traffic is recorded, or
-       was asked for
-  1    a case failed; a program is invalid, or failed; a journal is damaged; traffic was missed or left over
-  2    wrong arguments, or a file that cannot be read as what it must be
+       was asked for; two traces are the same
+  1    a case failed; a program is invalid, or failed; a journal is damaged; traffic was missed or left over; two traces
+       differ
+  2    wrong arguments, a file that cannot be read as what it must be, or one that cannot be written
   130  interrupted: what was known by then is printed
 
-Colours and the progress bar appear on terminals only; NO_COLOR turns colours off.";
+Colours and the progress bar appear on terminals only; NO_COLOR turns colours off, and --color says otherwise.";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0    every case passed
   1    a case failed
-  2    wrong arguments, or a file that cannot be read as cases
+  2    wrong arguments, a file that cannot be read as cases, or one that cannot be written
   130  interrupted: what was known by then is printed
 
-Colours and the progress bar appear on terminals only; NO_COLOR turns colours off.";
+Colours and the progress bar appear on terminals only; NO_COLOR turns colours off, and --color says otherwise.";
 
 const EXIT_CODES_OF_SHRINK: &str = "\
 Exit codes:
@@ -65,6 +73,12 @@ pub(crate) enum Command {
     /// Run one case with one seed and print what happened, event by event
     #[command(after_help = EXIT_CODES)]
     Replay(ReplayOptions),
+    /// Show two runs side by side where they first differ
+    #[command(after_help = crate::diff::EXIT_CODES)]
+    Diff(DiffOptions),
+    /// Add a first test in a simulated world, and a first case file, to a crate
+    #[command(after_help = crate::init::EXIT_CODES)]
+    Init(InitOptions),
     /// Check, show or evaluate one program: a tree of tool calls as JSON
     Program {
         #[command(subcommand)]
@@ -93,6 +107,10 @@ pub(crate) enum Command {
     },
     /// Print the JSON Schema of programs, for models and editors
     Schema(SchemaOptions),
+    /// Print a script with which a shell completes this command
+    Completions(CompletionsOptions),
+    /// Write the pages of the manual: one for each command
+    Man(ManOptions),
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +121,9 @@ pub(crate) struct CheckOptions {
     /// How many cases to run at once [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Write the verdicts to this file as JUnit XML: a test for each case
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<String>,
     /// How to print: for people, or a JSON object for each case and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -124,6 +145,9 @@ pub(crate) struct RunOptions {
     /// Only the case with this id
     #[arg(long, value_name = "ID")]
     pub(crate) case: Option<String>,
+    /// Write the verdicts to this file as JUnit XML: a test for each seed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<String>,
     /// How to print: for people, or a JSON object for each case and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -151,6 +175,9 @@ pub(crate) struct SweepOptions {
     /// How many runs at once; the output is the same for any number [default: one for each core]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Write the verdicts to this file as JUnit XML: a test for each way to fail, or one that passed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<String>,
     /// How to print: for people, or a JSON object for each case and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -191,11 +218,34 @@ pub(crate) struct ReplayOptions {
     /// Keep the journal of a case of kind operations or agent in this file, which must not be there yet
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<String>,
+    /// Write the events to this file, each as a line of JSON; `windtunnel diff` compares such files
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<String>,
+    /// Write the trace to this file, to be opened in https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub(crate) perfetto: Option<String>,
+    /// Write the trace to this file as JSON of the OpenTelemetry Protocol, for a collector
+    #[arg(long, value_name = "FILE")]
+    pub(crate) otlp: Option<String>,
     /// How to print: for people, or a JSON object for each event and one for the summary
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) report: ReportOption,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManOptions {
+    /// The folder to write to, which is made if it is not there
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: String,
 }
 
 #[derive(Debug, Args)]

@@ -5,9 +5,12 @@ use std::num::NonZeroUsize;
 
 use serde_json::{Value, json};
 use windtunnel_sim::case::{Case, Format as FileFormat, LoadError, Verdict};
+use windtunnel_sim::export::{JunitCase, JunitOutcome, JunitSuite, junit};
 use windtunnel_sim::report::{ReportedFailure, ReportedRun, Snippet};
 
 use crate::arguments::{CheckOptions, Format, jobs};
+use crate::excerpt::{self, Place};
+use crate::exported;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
@@ -53,23 +56,28 @@ pub(crate) fn check(
     options.report.check()?;
     let reported = options.report.is_asked().then(CheckedCases::default);
     let mut counts = Counts { files: options.files.len(), reported, ..Counts::default() };
+    let mut suites = Vec::new();
     for file in &options.files {
         let name = file.clone();
         let Some(loaded) = pool::interruptible(interrupt, move || load(&name))? else { break };
         match loaded {
             Ok(cases) => {
                 counts.cases += cases.len();
-                check_cases(file, cases, options, interrupt, style, &mut counts, out)?;
+                let cases = check_cases(file, cases, options, interrupt, style, &mut counts, out)?;
+                suites.push(JunitSuite { name: file.clone(), cases });
             }
             Err(error) => {
                 counts.unreadable += 1;
                 if let Some(reported) = &mut counts.reported {
                     reported.add_unreadable(file, &error.to_string());
                 }
-                write_unreadable(&error, options.format, out)?;
+                let unread = JunitCase { name: file.clone(), outcome: JunitOutcome::Error(error.to_string()) };
+                suites.push(JunitSuite { name: file.clone(), cases: vec![unread] });
+                write_unreadable(&error, options.format, style, out)?;
             }
         }
     }
+    exported::write(options.junit.as_deref(), || junit(&suites))?;
     let is_interrupted = interrupt.is_pressed();
     if counts.checked < counts.cases && !is_interrupted {
         return Err(Failure::Lost);
@@ -105,7 +113,8 @@ fn check_cases(
     style: Style,
     counts: &mut Counts,
     out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<Vec<JunitCase>, Failure> {
+    let mut tests = Vec::new();
     let is_only_case = cases.len() == 1;
     let jobs = jobs(options.jobs).min(NonZeroUsize::new(cases.len()).unwrap_or(NonZeroUsize::MIN));
     let has_report = counts.reported.is_some();
@@ -115,17 +124,16 @@ fn check_cases(
         counts.failed += usize::from(!checked.passed());
         counts.silent += usize::from(!checked.case.says_what_must_hold());
         if let (Some(reported), Some(mut run)) = (&mut counts.reported, checked.run.take()) {
-            if file != STDIN {
-                run.commands.push(Snippet::new("Repeat it", checked.replay(file, is_only_case)));
-            }
+            run.commands.extend(checked.again(file, is_only_case).map(|again| Snippet::new("Repeat it", again)));
             reported.add(checked.case.id(), run);
         }
         match options.format {
             Format::Text => checked.write_failures(file, is_only_case, style, out)?,
             Format::Json => write_line(out, &checked.to_json(file))?,
         }
+        tests.push(checked.to_junit(file, is_only_case));
     }
-    Ok(())
+    Ok(tests)
 }
 
 /// Runs a case twice.
@@ -162,11 +170,8 @@ impl Checked {
         }
         let id = self.case.id();
         writeln!(out, "{} {} ({})", style.bad("FAILED"), style.strong(id), self.case.place())?;
-        for failure in self.verdict.failures().iter().chain(&self.divergence) {
-            write_indented(out, failure)?;
-        }
-        if file != STDIN {
-            let again = self.replay(file, is_only_case);
+        self.failures().iter().try_for_each(|failure| write_indented(out, failure))?;
+        if let Some(again) = self.again(file, is_only_case) {
             writeln!(out, "  {}", style.faint(&format!("to see it: {again}")))?;
         }
         writeln!(out)?;
@@ -174,9 +179,21 @@ impl Checked {
         out.flush()
     }
 
-    /// The line that repeats it.
-    fn replay(&self, file: &str, is_only_case: bool) -> String {
-        shell::replay(file, (!is_only_case).then(|| self.case.id()), self.case.seed())
+    fn failures(&self) -> Vec<String> {
+        self.verdict.failures().into_iter().chain(self.divergence.clone()).collect()
+    }
+
+    /// The command that shows the run.
+    fn again(&self, file: &str, is_only_case: bool) -> Option<String> {
+        let id = (!is_only_case).then_some(self.case.id());
+        (file != STDIN).then(|| shell::replay(file, id, self.case.seed()))
+    }
+
+    fn to_junit(&self, file: &str, is_only_case: bool) -> JunitCase {
+        let again = self.again(file, is_only_case).map(|again| format!("to see it: {again}"));
+        let text = || self.failures().into_iter().chain(again).collect::<Vec<_>>().join("\n");
+        let outcome = if self.passed() { JunitOutcome::Passed } else { JunitOutcome::Failed(text()) };
+        JunitCase { name: self.case.id().to_owned(), outcome }
     }
 
     fn to_json(&self, file: &str) -> Value {
@@ -206,13 +223,18 @@ pub(crate) fn write_line(out: &mut impl Write, value: &Value) -> io::Result<()> 
     writeln!(out, "{value}")
 }
 
-fn write_unreadable(error: &LoadError, format: Format, out: &mut impl Write) -> io::Result<()> {
+fn write_unreadable(error: &LoadError, format: Format, style: Style, out: &mut impl Write) -> io::Result<()> {
     match format {
         Format::Text => {
             // In order with what is on standard output, where both go to one terminal.
             out.flush()?;
             // Where this cannot be written, the counts and the exit code still say it.
-            let _unwritten = writeln!(io::stderr().lock(), "{} {error}", Style::of_stderr().bad("error:"));
+            let (style, mut stderr) = (style.of_stderr(), io::stderr().lock());
+            let told = writeln!(stderr, "{} {error}", style.bad("error:"));
+            let _unwritten = told.and_then(|()| match Place::of_case(error) {
+                Some(place) => excerpt::write(&place, style, &mut stderr),
+                None => Ok(()),
+            });
             Ok(())
         }
         Format::Json => write_line(out, &error_to_json(error)),

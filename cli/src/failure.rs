@@ -16,6 +16,9 @@ use windtunnel_sim::ExploreError;
 use windtunnel_sim::case::{JournalError, LoadError};
 use windtunnel_sim::report::ReportError;
 
+use crate::excerpt::Place;
+use crate::init::InitError;
+
 /// A command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -41,6 +44,14 @@ pub(crate) enum Failure {
     /// A report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// A file that was to be written beside the output cannot be.
+    #[error("{file}: cannot be written: {source}; name a file in a folder that is there and may be written to")]
+    Export {
+        /// The file.
+        file: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// There is nothing to explore.
     #[error(transparent)]
     Explore(#[from] ExploreError),
@@ -51,6 +62,8 @@ pub(crate) enum Failure {
         file: String,
         /// Everything that is wrong with it, with its place, each on a line.
         flaws: String,
+        /// Where they are in its text, as far as that is known.
+        places: Vec<Place>,
     },
     /// The case or the tool that was asked for is not there, or was not said.
     #[error("{0}")]
@@ -111,12 +124,27 @@ pub(crate) enum Failure {
     /// Services cannot be asked.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// A crate gets no first test.
+    #[error(transparent)]
+    Init(#[from] InitError),
     /// There is no thread to work on.
     #[error("cannot start a worker thread: {0}")]
     Worker(io::Error),
     /// A worker is gone.
     #[error("a worker thread was lost; this is a defect of windtunnel")]
     Lost,
+}
+
+impl Failure {
+    /// The places in files that it is about.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        match self {
+            Self::Load(error) => Place::of_case(error).into_iter().collect(),
+            Self::Cassette(error) => Place::of_cassette(error).into_iter().collect(),
+            Self::Program { places, .. } => places.clone(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// The error, and on lines of their own what caused it.

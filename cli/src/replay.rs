@@ -4,16 +4,19 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use windtunnel_core::evaluator::{Answer, Evaluation};
+use windtunnel_sim::World;
 use windtunnel_sim::case::{
     AgentEnding, AgentOutcome, Case, CaseOutcome, CaseRun, FinishedCall, FinishedOperation, OperationsOutcome,
     ProgramOutcome, Verdict,
 };
+use windtunnel_sim::export;
 use windtunnel_sim::fault::DeliveredFault;
 use windtunnel_sim::report::Report;
 
 use crate::arguments::{Format, ReplayOptions};
 use crate::branches;
 use crate::check::{write_indented, write_line};
+use crate::exported;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
@@ -40,6 +43,10 @@ pub(crate) fn replay(
     if let Some(report) = report {
         options.report.save(&report)?;
     }
+    let trace = run.trace();
+    exported::write(options.events.as_deref(), || export::json_lines(trace))?;
+    exported::write(options.perfetto.as_deref(), || export::perfetto(trace))?;
+    exported::write(options.otlp.as_deref(), || export::otlp(trace, World::new(run.seed()).begins_at()))?;
     match options.format {
         Format::Text => write_run(&case, &run, &verdict, style, out)?,
         Format::Json => {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windtunnel_sim::case::Case;
+use windtunnel_sim::export::{JunitCase, JunitOutcome, JunitSuite, junit};
 use windtunnel_sim::fault::FaultKind;
 use windtunnel_sim::report::Report;
 
 use crate::arguments::{Format, RunOptions, jobs};
 use crate::check::write_line;
+use crate::exported;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
@@ -23,6 +25,9 @@ use crate::style::Style;
 use crate::summary::{self, Heading};
 use crate::tally::{RunFacts, Tally};
 
+/// What is wrong with a run over seeds that were to have faults.
+const UNTRIED: &str = "not one fault came, so nothing was tried of them";
+
 pub(crate) fn run(
     options: &RunOptions,
     interrupt: &Interrupt,
@@ -35,7 +40,7 @@ pub(crate) fn run(
     let Some(cases) = loaded.transpose()? else { return Ok(Status::Interrupted) };
     let is_only_case = options.case.is_none() && cases.len() == 1;
     let mut status = Status::Passed;
-    let (mut ran, all) = (0, cases.len());
+    let (mut ran, all, mut suites) = (0, cases.len(), Vec::new());
     let mut report = Report::new(&options.file);
     for case in cases {
         if interrupt.is_pressed() {
@@ -44,15 +49,21 @@ pub(crate) fn run(
         ran += 1;
         let case = Arc::new(case);
         let watch = Stopwatch::start();
-        let (tally, figures) = run_seeds(&case, options, interrupt)?;
+        let mut tests = Vec::new();
+        let named = (!is_only_case).then(|| case.id());
+        let replay = |seed| shell::replay(&options.file, named, seed);
+        let note = |facts: &RunFacts| tests.push(test(facts, replay));
+        let (tally, figures) = run_seeds(&case, options, interrupt, style, note)?;
         if tally.runs < asked(options) && !interrupt.is_pressed() {
             return Err(Failure::Lost);
         }
         let is_untried = tally.is_untried(&case.drawn_faults());
+        if is_untried {
+            tests.push(JunitCase { name: "faults".to_owned(), outcome: JunitOutcome::Failed(UNTRIED.to_owned()) });
+        }
+        suites.push(JunitSuite { name: case.id().to_owned(), cases: tests });
         let has_failed = tally.failing > 0 || is_untried;
         status = status.max(if has_failed { Status::Failed } else { Status::Passed });
-        let named = (!is_only_case).then(|| case.id());
-        let replay = |seed| shell::replay(&options.file, named, seed);
         report = reported(report, &case, options, named, &tally, figures, interrupt)?;
         match options.format {
             Format::Json => {
@@ -66,7 +77,7 @@ pub(crate) fn run(
                 summary::write_real_time(tally.runs, watch.elapsed(), out)?;
                 summary::write_faults(&tally, &case.drawn_faults(), out)?;
                 if is_untried {
-                    writeln!(out, "{}: not one fault came, so nothing was tried of them", style.bad("FAILED"))?;
+                    writeln!(out, "{}: {UNTRIED}", style.bad("FAILED"))?;
                 }
                 summary::write_failures(&tally, replay, style, out)?;
                 if let (Some(first), false) = (tally.failing_seeds.first(), tally.faults.is_empty()) {
@@ -76,6 +87,7 @@ pub(crate) fn run(
             }
         }
     }
+    exported::write(options.junit.as_deref(), || junit(&suites))?;
     if interrupt.is_pressed() {
         status = Status::Interrupted;
     }
@@ -100,6 +112,8 @@ fn run_seeds(
     case: &Arc<Case>,
     options: &RunOptions,
     interrupt: &Interrupt,
+    style: Style,
+    mut note: impl FnMut(&RunFacts),
 ) -> Result<(Tally, Option<Figures>), Failure> {
     let work = {
         let case = Arc::clone(case);
@@ -109,12 +123,15 @@ fn run_seeds(
             RunFacts::of(&run, verdict)
         }
     };
-    let mut progress = Progress::new(case.id(), asked(options), options.format);
+    let mut progress = Progress::new(case.id(), "seeds", asked(options), options.format, style);
     let mut tally = Tally::default();
     let mut figures = options.report.is_asked().then(Figures::new);
     for facts in pool::ordered(jobs(options.jobs), options.seeds.clone(), interrupt, work)? {
         progress.advance(facts.failed.is_some());
         figures.iter_mut().for_each(|figures| figures.add(&facts));
+        if options.junit.is_some() {
+            note(&facts);
+        }
         tally.add(facts);
     }
     progress.finish();
@@ -143,6 +160,18 @@ fn reported(
         report
     })?;
     Ok(added.unwrap_or(before))
+}
+
+/// The seed as a test.
+fn test(facts: &RunFacts, replay: impl Fn(u64) -> String) -> JunitCase {
+    let outcome = match &facts.failed {
+        None => JunitOutcome::Passed,
+        Some(verdict) => {
+            let again = format!("to repeat it: {}", replay(facts.seed));
+            JunitOutcome::Failed(verdict.failures().into_iter().chain([again]).collect::<Vec<_>>().join("\n"))
+        }
+    };
+    JunitCase { name: format!("seed {}", facts.seed), outcome }
 }
 
 fn heading<'a>(case: &'a Case, options: &RunOptions) -> Heading<'a> {

@@ -3,27 +3,44 @@
 use std::env;
 use std::io::{IsTerminal, stderr, stdout};
 
+use clap::ValueEnum;
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colors {
+    // On a terminal that has them, unless `NO_COLOR` is set. No doc comment: each would make all help long.
+    Auto,
+    Always,
+    Never,
+}
+
 /// How texts are painted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
+    colors: Colors,
     is_coloured: bool,
 }
 
 impl Style {
-    /// Colours on a terminal, unless `NO_COLOR` is set or the terminal has none.
-    pub(crate) fn of_stdout() -> Self {
-        Self::of(&stdout())
+    /// What was asked for, on standard output.
+    pub(crate) fn of_stdout(colors: Colors) -> Self {
+        Self::of(colors, &stdout())
     }
 
-    /// The same for standard error.
-    pub(crate) fn of_stderr() -> Self {
-        Self::of(&stderr())
+    /// The same on standard error.
+    pub(crate) fn of_stderr(self) -> Self {
+        Self::of(self.colors, &stderr())
     }
 
-    fn of(stream: &impl IsTerminal) -> Self {
+    fn of(colors: Colors, stream: &impl IsTerminal) -> Self {
         let is_unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-        Self { is_coloured: stream.is_terminal() && !is_unwanted && !is_dumb }
+        let is_coloured = match colors {
+            Colors::Auto => stream.is_terminal() && !is_unwanted && !is_dumb,
+            Colors::Always => true,
+            Colors::Never => false,
+        };
+        Self { colors, is_coloured }
     }
 
     pub(crate) fn good(self, text: &str) -> String {

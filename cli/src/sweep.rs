@@ -1,20 +1,23 @@
 //! `windtunnel sweep`: every fault at every event of a case.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use comfy_table::Table;
 use serde_json::{Value, json};
 use windtunnel_sim::case::Case;
+use windtunnel_sim::export::{JunitCase, JunitOutcome, JunitSuite, junit};
 use windtunnel_sim::fault::FaultKind;
 use windtunnel_sim::report::Report;
-use windtunnel_sim::{Campaign, Coverage, ExploreError, Failure as FailedRun, Skipped, SweepReport};
+use windtunnel_sim::{Campaign, Coverage, ExploreError, Failure as FailedRun, Skipped, SweepReport, Watched};
 
 use crate::arguments::{Format, SweepOptions, jobs};
 use crate::check::{write_indented, write_line};
+use crate::exported;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
+use crate::progress::Progress;
 use crate::replay::fault;
 use crate::report::Source;
 use crate::selection;
@@ -34,13 +37,16 @@ pub(crate) fn sweep(
     let loaded = pool::interruptible(interrupt, move || selection::cases(&file, id.as_deref()))?;
     let Some(cases) = loaded.transpose()? else { return Ok(Status::Interrupted) };
     let mut status = Status::Passed;
-    let (mut swept, all) = (0, cases.len());
+    let (mut swept, all, mut suites) = (0, cases.len(), Vec::new());
     let mut report = Report::new(&options.file);
     for case in cases.into_iter().map(Arc::new) {
         let seed = options.seed.unwrap_or(case.seed());
-        let campaign = campaign(options, seed);
+        let progress = Arc::new(Mutex::new(Progress::new(case.id(), "runs", 0, options.format, style)));
+        let campaign = campaign(options, seed).watch(watcher(&progress));
         let sweeping = Arc::clone(&case);
-        let Some(found) = pool::interruptible(interrupt, move || sweeping.sweep(&campaign))? else {
+        let found = pool::interruptible(interrupt, move || sweeping.sweep(&campaign))?;
+        locked(&progress).finish();
+        let Some(found) = found else {
             status = Status::Interrupted;
             break;
         };
@@ -53,6 +59,7 @@ pub(crate) fn sweep(
             let source = Source { file: &options.file, id };
             crate::report::of_sweep(&mut report, &case, source, seed, &found.report, found.problem.as_deref());
         }
+        suites.push(JunitSuite { name: case.id().to_owned(), cases: found.to_junit(&shown) });
         match options.format {
             Format::Text => found.write(&shown, seed, style, out)?,
             Format::Json => write_line(out, &found.to_json(&shown, seed))?,
@@ -60,6 +67,7 @@ pub(crate) fn sweep(
         out.flush()?;
     }
     options.report.save(&report)?;
+    exported::write(options.junit.as_deref(), || junit(&suites))?;
     if options.format == Format::Json {
         let (passed, is_interrupted) = (status == Status::Passed, status == Status::Interrupted);
         let summary = json!({
@@ -68,6 +76,19 @@ pub(crate) fn sweep(
         write_line(out, &summary)?;
     }
     Ok(status)
+}
+
+/// Tells of runs as they end; they do on several threads.
+fn watcher(progress: &Arc<Mutex<Progress>>) -> impl Fn(Watched) + Send + Sync + 'static {
+    let progress = Arc::clone(progress);
+    move |watched| match watched {
+        Watched::Planned { runs } => locked(&progress).extend(runs as u64),
+        Watched::Ended { has_failed } => locked(&progress).advance(has_failed),
+    }
+}
+
+fn locked(progress: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn campaign(options: &SweepOptions, seed: u64) -> Campaign {
@@ -154,6 +175,22 @@ impl Found {
             write_failure(index + 1, shown, failure, out)?;
         }
         writeln!(out)
+    }
+
+    fn to_junit(&self, shown: &Shown<'_>) -> Vec<JunitCase> {
+        let Some(problem) = &self.problem else {
+            let name = "every fault at every event".to_owned();
+            return vec![JunitCase { name, outcome: JunitOutcome::Passed }];
+        };
+        let way = |(number, failure): (usize, &FailedRun)| {
+            let text = format!("{}\nto repeat it: {}", failure.error, shown.command(failure));
+            JunitCase { name: format!("way to fail {number}"), outcome: JunitOutcome::Failed(text) }
+        };
+        let ways: Vec<_> = (1..).zip(&self.report.failures).map(way).collect();
+        match ways.is_empty() {
+            true => vec![JunitCase { name: problem.clone(), outcome: JunitOutcome::Failed(problem.clone()) }],
+            false => ways,
+        }
     }
 
     /// What came of each kind at all events.

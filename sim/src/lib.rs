@@ -3,7 +3,8 @@
 //! [`World`] runs async code on time that jumps from one event to the next, on as many [hosts](Host) as it has, each with
 //! a [disk](Disk), over a network; the faults of both are yours to make ([`fault`]). [`explore()`] runs it over many seeds
 //! and reports the first that fails; a [`Campaign`] does so with faults. [`script`] plays tools, reviewers and models,
-//! [`service`] puts them on hosts of their own. [`report`] shows runs in a browser. The feature `case` adds case files, which say all of that in JSON or TOML.
+//! [`service`] puts them on hosts of their own. [`report`] shows runs in a browser, and [`export`] writes them for other
+//! tools. The feature `case` adds case files, which say all of that in JSON or TOML.
 //! The feature `alarm` notices guests that reach past their world (`Leaks`).
 
 mod assertion;
@@ -13,6 +14,7 @@ pub mod case;
 mod determinism;
 mod disk;
 mod effect;
+pub mod export;
 pub mod fault;
 mod host;
 mod network;
@@ -27,7 +29,7 @@ mod world;
 pub use assertion::{AssertionKind, Assertions, Tally};
 pub use campaign::{
     Campaign, CampaignReport, Coverage, DeterminismError, ExploreError, Failure, Minimal, PairCoverage, Recipe,
-    RecipeError, Skipped, SweepPoint, SweepReport, explore, explore_in,
+    RecipeError, Skipped, SweepPoint, SweepReport, Watched, explore, explore_in,
 };
 pub use determinism::Divergence;
 pub use disk::{Disk, File, Metadata, OpenOptions};

@@ -3,6 +3,7 @@
 
 mod agents;
 mod conformance;
+mod first_test;
 mod fuzzing;
 mod journals;
 mod readme;

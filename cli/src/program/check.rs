@@ -10,11 +10,13 @@ use super::arguments::CheckOptions;
 use super::source::{self, Flaw, Found};
 use super::tools;
 use crate::arguments::Format;
+use crate::excerpt;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printable;
 use crate::status::Status;
 use crate::style::Style;
+use crate::terminal;
 
 #[derive(Default)]
 struct Counts {
@@ -39,13 +41,13 @@ pub(super) fn check(
                 let found = found.and_then(|program| fitting(program, tools.as_ref()));
                 *(if found.is_ok() { &mut counts.valid } else { &mut counts.invalid }) += 1;
                 match options.format {
-                    Format::Text => write_flaws(file, &found, out)?,
+                    Format::Text => write_flaws(file, &found, style, out)?,
                     Format::Json => printable::write_json(out, &to_json(file, &found))?,
                 }
             }
             Err(error) => {
                 counts.unreadable += 1;
-                write_unreadable(file, error, options.format, out)?;
+                write_unreadable(file, error, options.format, style, out)?;
             }
         }
     }
@@ -70,9 +72,13 @@ fn fitting(program: Program, tools: Option<&Tools>) -> Found {
     }
 }
 
-fn write_flaws(file: &str, found: &Found, out: &mut impl Write) -> io::Result<()> {
-    let flaws = found.as_ref().err().into_iter().flatten();
-    flaws.map(|flaw| flaw.line(file)).try_for_each(|line| writeln!(out, "{line}"))
+/// A line for each; a terminal shows the program's lines too.
+fn write_flaws(file: &str, found: &Found, style: Style, out: &mut impl Write) -> io::Result<()> {
+    let is_shown = terminal::width().is_some();
+    found.as_ref().err().into_iter().flatten().try_for_each(|flaw| {
+        writeln!(out, "{}", flaw.line(file))?;
+        flaw.place(file).filter(|_| is_shown).map_or(Ok(()), |place| excerpt::write(&place, style, out))
+    })
 }
 
 fn to_json(file: &str, found: &Found) -> Value {
@@ -89,7 +95,13 @@ fn to_json(file: &str, found: &Found) -> Value {
     })
 }
 
-fn write_unreadable(file: &str, error: io::Error, format: Format, out: &mut impl Write) -> io::Result<()> {
+fn write_unreadable(
+    file: &str,
+    error: io::Error,
+    format: Format,
+    style: Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let message = source::unreadable(file, error).to_string();
     match format {
         Format::Text => {
@@ -97,7 +109,7 @@ fn write_unreadable(file: &str, error: io::Error, format: Format, out: &mut impl
             out.flush()?;
             let message = printable::line(&message);
             // Where this cannot be written, the counts and the exit code still say it.
-            let _unwritten = writeln!(io::stderr().lock(), "{} {message}", Style::of_stderr().bad("error:"));
+            let _unwritten = writeln!(io::stderr().lock(), "{} {message}", style.of_stderr().bad("error:"));
             Ok(())
         }
         Format::Json => {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use windtunnel_core::evaluator::{Program, ProgramError};
 use windtunnel_core::json::{BoundsError, ParseError, ParseErrorKind, Path};
 
+use crate::excerpt::Place;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::pool;
@@ -40,7 +41,8 @@ pub(super) fn program(file: &str) -> Result<Program, Failure> {
     let found = read(file).map_err(|source| unreadable(file, source))?;
     found.map_err(|flaws| {
         let lines: Vec<_> = flaws.iter().map(|flaw| flaw.line(file)).collect();
-        Failure::Program { file: displayed(file).to_owned(), flaws: lines.join("\n") }
+        let places = flaws.iter().filter_map(|flaw| flaw.place(file)).collect();
+        Failure::Program { file: displayed(file).to_owned(), flaws: lines.join("\n"), places }
     })
 }
 
@@ -119,6 +121,11 @@ impl Flaw {
     /// `file:line:column: path: problem`, on one line.
     pub(super) fn line(&self, file: &str) -> String {
         printable::line(&format!("{}{self}", displayed(file))).into_owned()
+    }
+
+    /// Where it is in the text, if it is about a place.
+    pub(super) fn place(&self, file: &str) -> Option<Place> {
+        self.position.map(|(line, column)| Place { file: displayed(file).to_owned(), line, column })
     }
 
     pub(super) fn to_json(&self) -> Value {

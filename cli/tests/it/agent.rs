@@ -77,7 +77,16 @@ fn a_slip_is_told_with_its_place() {
     let folder = Folder::new("agent_slip", &[("refund.json", &text)]);
     let ended = folder.run(&["check", "refund.json"]);
     assert_eq!(ended.code, Some(2));
-    assert_snapshot!(ended.err, @r#"error: refund.json:7:24: $.crashes[0].at: unknown value "after-efect"; did you mean "after-effect"? known: before-call, after-effect, before-commit, after-commit, before-decision, after-decision"#);
+    assert_snapshot!(ended.err, @r#"
+    error: refund.json:7:24: $.crashes[0].at: unknown value "after-efect"; did you mean "after-effect"? known: before-call, after-effect, before-commit, after-commit, before-decision, after-decision
+       |
+     5 |     "tools": [{"name": "pay", "parameters": {"amount": "integer"}, "confirm": true}],
+     6 |     "approvals": [{"call": "p", "after_s": 30, "decision": "approve"}],
+     7 |     "crashes": [{"at": "after-efect", "operation": "tool:turn:0:p"}, {"at": "before-decision", "acti…
+       |                        ^^^^^^^^^^^^^
+     8 |     "expect": {"outcome": {"end": "answer"}, "effects": {"pay": 1}}
+     9 | }
+    "#);
 }
 
 #[test]

@@ -99,6 +99,9 @@ fn a_file_that_is_not_accepted_does_not_hide_the_others() {
     assert!(ended.out.ends_with("0 passed, 1 failed, 2 files not accepted\n"));
     assert_snapshot!(ended.err, @"
     error: wrong.json:1:2: $: Object keys must be strings
+       |
+     1 | {
+       |  ^
     error: absent.toml: cannot be read: No such file or directory (os error 2)
     ");
 }

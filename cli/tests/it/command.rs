@@ -56,6 +56,15 @@ impl Ended {
         }
     }
 
+    /// What was told of the progress, without what is different each time.
+    pub(crate) fn err_without_rate(&self) -> String {
+        let line = |line: &str| match line.strip_suffix(" a second").and_then(|line| line.rsplit_once(", ")) {
+            Some((rest, rate)) if rate.parse::<u64>().is_ok() => format!("{rest}\n"),
+            _ => format!("{line}\n"),
+        };
+        self.err.lines().map(line).collect()
+    }
+
     /// Standard output without what is different each time.
     pub(crate) fn out_without_real_time(&self) -> String {
         let lines = self.out.lines().map(|line| if line.starts_with("real time: ") { "real time: …" } else { line });

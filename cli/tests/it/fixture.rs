@@ -273,7 +273,7 @@ fn help_says_what_exit_codes_mean() {
     assert_snapshot!(folder.run(&["fixture", "-h"]).out, @"
     Show, compare, check, redact, convert and accept files of recorded traffic
 
-    Usage: windtunnel fixture <COMMAND>
+    Usage: windtunnel fixture [OPTIONS] <COMMAND>
 
     Commands:
       show     Print the entries of a cassette, or all of one entry
@@ -287,7 +287,8 @@ fn help_says_what_exit_codes_mean() {
       help     Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help  Print help
+          --color <WHEN>  When to print in colours [default: auto] [possible values: auto, always, never]
+      -h, --help          Print help
     ");
     for command in ["show", "diff", "lint", "redact", "import", "export", "upgrade", "accept"] {
         let help = folder.run(&["fixture", command, "-h"]).out;

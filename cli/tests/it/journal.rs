@@ -171,6 +171,7 @@ fn help_says_what_exit_codes_mean() {
           --workflow <ID>  Only the workflow with this identifier
           --values         Print values too: arguments, results, states, outputs, messages and payloads, which may be secrets
           --json           Print one JSON document, as cli/JOURNAL_JSON.md describes it
+          --color <WHEN>   When to print in colours [default: auto] [possible values: auto, always, never]
       -h, --help           Print help
 
     Exit codes:
@@ -190,8 +191,9 @@ fn help_says_what_exit_codes_mean() {
       <FILE>  A file of journals
 
     Options:
-          --json  Print one JSON document, as cli/JOURNAL_JSON.md describes it
-      -h, --help  Print help
+          --json          Print one JSON document, as cli/JOURNAL_JSON.md describes it
+          --color <WHEN>  When to print in colours [default: auto] [possible values: auto, always, never]
+      -h, --help          Print help
 
     Exit codes:
       0    the file is sound

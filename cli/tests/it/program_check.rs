@@ -194,7 +194,7 @@ fn help_of_program() {
     assert_snapshot!(folder.run(&["program", "--help"]).out, @"
     Check, show or evaluate one program: a tree of tool calls as JSON
 
-    Usage: windtunnel program <COMMAND>
+    Usage: windtunnel program [OPTIONS] <COMMAND>
 
     Commands:
       check  Check programs, and report everything that is wrong with them
@@ -203,7 +203,8 @@ fn help_of_program() {
       help   Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help  Print help
+          --color <WHEN>  When to print in colours [default: auto] [possible values: auto, always, never]
+      -h, --help          Print help
     ");
     assert_snapshot!(folder.run(&["program", "check", "--help"]).out, @"
     Check programs, and report everything that is wrong with them
@@ -216,6 +217,7 @@ fn help_of_program() {
     Options:
           --tools <TOOLS>    Tools that the programs must fit: each is there, and takes the arguments that it is called with
           --format <FORMAT>  How to print: a line for each offence, or a JSON object for each file and one for the summary [default: text] [possible values: text, json]
+          --color <WHEN>     When to print in colours [default: auto] [possible values: auto, always, never]
       -h, --help             Print help
 
     Exit codes:

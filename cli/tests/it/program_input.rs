@@ -25,9 +25,21 @@ fn a_program_or_tools_that_are_invalid_or_absent() {
     error: invalid.json is not a valid program
     invalid.json:1:29: $.body[0]: must be a node: write {"type": "value", "name": …, "value": …}
     invalid.json:1:42: $.extra: unknown field; known fields: "type", "body", "mode", "name", "description", "schema_version"
+       |
+     1 | {"mode": "single", "body": [7], "extra": 1}
+       |                             ^
+       |
+     1 | …"mode": "single", "body": [7], "extra": 1}
+       |                                          ^
     "#);
     assert_snapshot!(check_misused("program_input_absent", &["absent.json"]), @"error: absent.json: cannot be read: No such file or directory (os error 2)");
-    assert_snapshot!(check_misused("program_input_tools", &["program.json", "--tools", "wrong.json"]), @r#"error: wrong.json:2:18: $.tools[0].fun: unknown field "fun"; did you mean "fn"? known: name, fn, delay_ms, parameters, schema, script, random, ok, answers, cassette"#);
+    assert_snapshot!(check_misused("program_input_tools", &["program.json", "--tools", "wrong.json"]), @r#"
+    error: wrong.json:2:18: $.tools[0].fun: unknown field "fun"; did you mean "fn"? known: name, fn, delay_ms, parameters, schema, script, random, ok, answers, cassette
+       |
+     1 | {"tools": [
+     2 | {"name": "ping", "fun": "ping"}]}
+       |                  ^^^^^
+    "#);
     assert_snapshot!(check_misused("program_input_yaml", &["program.json", "--tools", "tools.yaml"]), @"error: tools.yaml: the name of a file of tools ends in .json or .toml");
     assert_snapshot!(check_misused("program_input_no_tools", &["program.json", "--tools", "absent.toml"]), @"error: absent.toml: cannot be read: No such file or directory (os error 2)");
 }
@@ -107,6 +119,7 @@ fn help_of_program_run() {
           --shuffle          Let siblings go on in an order drawn from the seed, instead of as they are written
           --trace            Print every event too
           --format <FORMAT>  How to print: for people, or one JSON object, after one for each event if there is a trace [default: text] [possible values: text, json]
+          --color <WHEN>     When to print in colours [default: auto] [possible values: auto, always, never]
       -h, --help             Print help
 
     Limits:

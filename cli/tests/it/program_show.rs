@@ -66,6 +66,12 @@ fn a_program_that_is_invalid_is_not_shown() {
     error: wrong.json is not a valid program
     wrong.json:1:10: $.mode: must be "single" or "parallel"
     wrong.json:1:28: $.body: must be a list, not a number
+       |
+     1 | {"mode": "double", "body": 7}
+       |          ^^^^^^^^
+       |
+     1 | {"mode": "double", "body": 7}
+       |                            ^
     "#);
 }
 
@@ -91,8 +97,9 @@ fn help_of_show() {
       <FILE>  A file of one program, as JSON; `-` reads standard input
 
     Options:
-          --canonical  Print the canonical JSON: equal programs have the same
-      -h, --help       Print help
+          --canonical     Print the canonical JSON: equal programs have the same
+          --color <WHEN>  When to print in colours [default: auto] [possible values: auto, always, never]
+      -h, --help          Print help
 
     Exit codes:
       0    the program is shown

@@ -43,12 +43,13 @@ fn help_of_schema() {
     assert_snapshot!(Folder::new("schema_help", &[]).run(&["schema", "--help"]).out, @"
     Print the JSON Schema of programs, for models and editors
 
-    Usage: windtunnel schema [VERSION]
+    Usage: windtunnel schema [OPTIONS] [VERSION]
 
     Arguments:
       [VERSION]  The version of the programs: the newest unless it is said. A program that says no version is of 1.0 [default: 2.0] [possible values: 1.0, 2.0]
 
     Options:
-      -h, --help  Print help
+          --color <WHEN>  When to print in colours [default: auto] [possible values: auto, always, never]
+      -h, --help          Print help
     ");
 }

@@ -17,6 +17,7 @@ mod guards;
 mod hooks;
 mod locks;
 mod mirror;
+mod opentelemetry;
 mod plan;
 mod record;
 mod retry;

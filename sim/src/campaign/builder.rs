@@ -11,6 +11,7 @@ use super::parallel::{cores, ordered};
 use super::ran::{Failed, Ran};
 use super::reporting::reported;
 use super::shrink::Shrinker;
+use super::watch::{Watched, Watcher};
 use super::{CampaignReport, ExploreError, Failure, Minimal, Play, Recipe};
 #[cfg(feature = "case")]
 use crate::Run;
@@ -50,6 +51,7 @@ pub struct Campaign<W = fn(u64) -> World> {
     shrink_runs_max: usize,
     pub(super) kinds: BTreeSet<FaultKind>,
     pub(super) pairs_max: usize,
+    pub(super) watcher: Watcher,
 }
 
 impl Campaign {
@@ -79,6 +81,7 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
             shrink_runs_max: 2000,
             kinds: FaultKind::ALL.into(),
             pairs_max: 200,
+            watcher: Watcher::default(),
         }
     }
 
@@ -137,6 +140,12 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
     #[must_use]
     pub fn pairs_max(self, pairs_max: usize) -> Self {
         Self { pairs_max, ..self }
+    }
+
+    /// Who is told how far a sweep has come, on whichever thread a run came to its end. Default: nobody.
+    #[must_use]
+    pub fn watch(self, watch: impl Fn(Watched) + Send + Sync + 'static) -> Self {
+        Self { watcher: Watcher::new(watch), ..self }
     }
 
     /// Runs the scenario with each seed, until one fails. If the environment variable `WINDTUNNEL_REPORT` names a folder, a

@@ -16,6 +16,7 @@ mod report;
 mod reporting;
 mod shrink;
 mod sweep;
+mod watch;
 
 pub use builder::Campaign;
 pub use coverage::{Coverage, PairCoverage, Skipped, SweepPoint};
@@ -29,3 +30,4 @@ pub use report::CampaignReport;
 #[cfg(feature = "case")]
 pub(crate) use shrink::{Signature, minimize};
 pub use sweep::SweepReport;
+pub use watch::Watched;

@@ -11,11 +11,12 @@ use super::only::Only;
 use super::parallel::ordered;
 use super::ran::{Failed, Ran};
 use super::reporting::reported;
+use super::watch::Watched;
 use super::{
     Campaign, CampaignReport, Coverage, ExploreError, Failure, PairCoverage, Play, Recipe, Skipped, SweepPoint,
 };
 use crate::fault::{Fault, FaultKind, FaultPlan, FaultPoint};
-use crate::{World, WorldError, WorldHandle};
+use crate::{Run, World, WorldError, WorldHandle};
 
 /// How many different failures a sweep makes smaller and tells.
 const FAILURES_TOLD_MAX: usize = 5;
@@ -209,15 +210,11 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
             let is_of_world = faults.faults.iter().any(|fault| fault.action.kind().is_of_world());
             let recipe = Recipe { faults, ..self.base(seed, Some(healing)) };
             let run = play(recipe.world(&self.world));
-            match run.outcome {
-                Err(WorldError::NoFaultDelivered { .. }) if is_of_world => Came::Skipped(Skipped::NothingToActOn),
-                Err(WorldError::NoFaultDelivered { .. }) => Came::Skipped(Skipped::NobodyTookIt),
-                _ => match Ran::of(run) {
-                    Ran { outcome: Err(failed), .. } => Came::Failed(failed),
-                    ran => Came::Passed(Box::new(ran)),
-                },
-            }
+            let came = came(run, is_of_world);
+            self.watcher.tell(Watched::Ended { has_failed: matches!(came, Came::Failed(_)) });
+            came
         };
+        self.watcher.tell(Watched::Planned { runs: plans.len() });
         ordered(self.jobs, plans.len(), work, |_| false)
     }
 
@@ -242,6 +239,17 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
         }
         self.check_seen(&report.campaign)?;
         Ok(report)
+    }
+}
+
+fn came(run: Run<()>, is_of_world: bool) -> Came {
+    match run.outcome {
+        Err(WorldError::NoFaultDelivered { .. }) if is_of_world => Came::Skipped(Skipped::NothingToActOn),
+        Err(WorldError::NoFaultDelivered { .. }) => Came::Skipped(Skipped::NobodyTookIt),
+        _ => match Ran::of(run) {
+            Ran { outcome: Err(failed), .. } => Came::Failed(failed),
+            ran => Came::Passed(Box::new(ran)),
+        },
     }
 }
 

@@ -131,6 +131,11 @@ impl World {
         Self { epoch, ..self }
     }
 
+    /// What the wall clock shows when it begins.
+    pub fn begins_at(&self) -> SystemTime {
+        self.epoch
+    }
+
     /// How long the world lasts on its own clock. Default: 365 days.
     #[must_use]
     pub fn time_limit(self, time_limit: Duration) -> Self {

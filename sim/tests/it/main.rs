@@ -16,6 +16,8 @@ mod cassettes;
 mod classic;
 mod disk;
 mod disk_operations;
+#[cfg(feature = "case")]
+mod export;
 mod faults;
 mod hosts;
 mod http;
