@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")"
 seconds=${1:-600}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- cassette case program stream redaction foreign mcp delivery
+[ $# -gt 0 ] || set -- cassette case program stream redaction foreign mcp delivery properties
 # The fuzzer needs flags that a stable compiler only takes so.
 export RUSTC_BOOTSTRAP=1
 for target; do

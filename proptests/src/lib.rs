@@ -17,7 +17,8 @@
 //! [`ProgramPrediction`](models::ProgramPrediction).
 //!
 //! [`suites`] hold systems to what their kind should keep, whoever wrote them: write a small adapter, and each point is kept,
-//! broken with the smallest counterexample, or not applicable. `RETRY-CRATES.md` says what published crates keep.
+//! broken with the smallest counterexample, or not applicable. `RETRY-CRATES.md` and `LIMIT-CRATES.md` say what published
+//! crates keep.
 //!
 //! To test a retry loop of your own against a model, run it on a [`RetryCase`](cases::RetryCase), on a clock that a test can
 //! move, and compare what it did with the prediction:
@@ -60,6 +61,13 @@ pub mod invariants;
 mod log_capture;
 pub mod models;
 pub mod played;
+#[expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a property that panics is broken, which is what its report says"
+)]
+pub mod properties;
 mod span;
 pub mod strategies;
 pub mod suites;

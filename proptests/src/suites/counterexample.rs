@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Settings;
+
 /// What a point tries, in plain data.
 pub trait Case: fmt::Debug {
     /// The case for a reader. Its `Debug` form, unless it can say it better.
@@ -22,19 +24,21 @@ pub struct Counterexample {
     pub case: String,
     /// What was seen, and what should have been.
     pub seen: String,
-    /// A few lines of Rust that try the case again, where there are such.
+    /// A few lines of Rust that try the case again, where there are such; else a suite says in one how the point is tried again.
     pub reproduce: Option<String>,
+    /// With these settings its point finds it again, and tries no case after it.
+    pub settings: Settings,
 }
 
 impl Counterexample {
-    pub(super) fn of(case: &impl Case, seen: impl Into<String>) -> Self {
-        Self { case: case.show(), seen: seen.into(), reproduce: case.reproduce() }
+    pub(super) fn of(case: &impl Case, seen: impl Into<String>, settings: Settings) -> Self {
+        Self { case: case.show(), seen: seen.into(), reproduce: case.reproduce(), settings }
     }
 }
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { case, seen, reproduce } = self;
+        let Self { case, seen, reproduce, .. } = self;
         write!(formatter, "{seen}\n{}", indented(case))?;
         match reproduce {
             Some(lines) => write!(formatter, "\nto try it again:\n{}", indented(lines)),

@@ -1,5 +1,6 @@
 //! One demand, and how it is tried.
 
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -64,15 +65,25 @@ impl<S: ?Sized> Point<S> {
                 max_shrink_iters: SHRINKS_MAX,
                 ..Config::default()
             };
-            let tried = TestRunner::new(config)
-                .run(&strategy(subject), |case| attempt(id, subject, &case, &check).map_err(TestCaseError::fail));
+            // What is tried once one has failed are smaller ones.
+            let (cases, is_found) = (Cell::new(0), Cell::new(false));
+            let tried = TestRunner::new(config).run(&strategy(subject), |case| {
+                cases.set(cases.get() + u32::from(!is_found.get()));
+                let attempted = attempt(id, subject, &case, &check);
+                is_found.set(is_found.get() || attempted.is_err());
+                attempted.map_err(TestCaseError::fail)
+            });
+            let found_with = Settings { cases: cases.get(), ..*settings };
             match tried {
                 Ok(()) => Finding::Kept { cases: settings.cases },
-                Err(TestError::Fail(reason, case)) => Finding::Broken(Counterexample::of(&case, reason.message())),
+                Err(TestError::Fail(reason, case)) => {
+                    Finding::Broken(Counterexample::of(&case, reason.message(), found_with))
+                }
                 Err(TestError::Abort(reason)) => Finding::Broken(Counterexample {
                     case: "no case could be made".to_owned(),
                     seen: reason.message().to_owned(),
                     reproduce: None,
+                    settings: *settings,
                 }),
             }
         };
@@ -86,13 +97,13 @@ impl<S: ?Sized> Point<S> {
         cases: impl Fn(&S) -> Vec<C> + Send + Sync + 'static,
         check: impl Fn(&S, &C) -> Result<(), Violation> + Send + Sync + 'static,
     ) -> Self {
-        let check = move |subject: &S, _: &Settings| {
+        let check = move |subject: &S, settings: &Settings| {
             let cases = cases(subject);
             let failed =
                 cases.iter().find_map(|case| attempt(id, subject, case, &check).err().map(|seen| (case, seen)));
             match failed {
                 None => Finding::Kept { cases: u32::try_from(cases.len()).unwrap_or(u32::MAX) },
-                Some((case, seen)) => Finding::Broken(Counterexample::of(case, seen)),
+                Some((case, seen)) => Finding::Broken(Counterexample::of(case, seen, *settings)),
             }
         };
         Self { id, demand, lacks: Box::new(|_| None), check: Box::new(check) }
@@ -165,11 +176,12 @@ mod tests {
         }
     }
 
-    fn found(case: u32, seen: &str) -> Finding {
+    fn found(case: u32, seen: &str, settings: Settings) -> Finding {
         Finding::Broken(Counterexample {
             case: format!("{:#?}", Number(case)),
             seen: seen.to_owned(),
             reproduce: Some(format!("check({case})")),
+            settings,
         })
     }
 
@@ -177,7 +189,14 @@ mod tests {
     fn a_failing_case_is_made_small() {
         let numbers = |_: &u32| (0..1_000_000_u32).prop_map(Number);
         let point = Point::property("below", "a number is below its limit", numbers, below);
-        assert_eq!(point.judge(&700, &Settings::default()), found(700, "700"));
+        let Finding::Broken(first) = point.judge(&700, &Settings::default()) else { panic!("it is broken") };
+        assert_eq!(Finding::Broken(first.clone()), found(700, "700", Settings { cases: 1, seed: 0 }));
+        let rare = point.judge(&950_000, &Settings::default());
+        let Finding::Broken(later) = &rare else { panic!("it is broken") };
+        assert!(later.settings.cases > 1);
+        assert_eq!(point.judge(&950_000, &later.settings), rare, "the same case is found again");
+        let before = Settings { cases: later.settings.cases - 1, ..later.settings };
+        assert_eq!(point.judge(&950_000, &before), Finding::Kept { cases: before.cases }, "and not before");
         let few = Settings { cases: 3, seed: 9 };
         assert_eq!(point.judge(&u32::MAX, &few), Finding::Kept { cases: 3 });
     }
@@ -186,8 +205,11 @@ mod tests {
     fn examples_are_tried_in_their_order_and_a_panic_breaks_the_point() {
         let numbers = |_: &u32| vec![Number(1), Number(777), Number(2)];
         let point = Point::examples("below", "a number is below its limit", numbers, below);
-        assert_eq!(point.judge(&u32::MAX, &Settings::default()), found(777, "it panicked: no sevens"));
-        assert_eq!(point.judge(&1, &Settings::default()), found(1, "1"));
+        assert_eq!(
+            point.judge(&u32::MAX, &Settings::default()),
+            found(777, "it panicked: no sevens", Settings::default())
+        );
+        assert_eq!(point.judge(&1, &Settings::default()), found(1, "1", Settings::default()));
     }
 
     #[test]

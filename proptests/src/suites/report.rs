@@ -119,6 +119,7 @@ impl fmt::Display for Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suites::Settings;
 
     fn report(findings: Vec<Finding>) -> Report {
         let judged = |finding| Judged { id: "point", demand: "it holds", finding };
@@ -136,7 +137,12 @@ mod tests {
     fn what_is_broken_or_was_not_tested_panics_in_a_test() {
         let lacking = || Finding::NotApplicable { lacking: "a seed".to_owned() };
         check(vec![Finding::Kept { cases: 3 }, lacking()], None);
-        let found = Counterexample { case: "7".to_owned(), seen: "8".to_owned(), reproduce: Some("try(7)".to_owned()) };
+        let found = Counterexample {
+            case: "7".to_owned(),
+            seen: "8".to_owned(),
+            reproduce: Some("try(7)".to_owned()),
+            settings: Settings::default(),
+        };
         let told = "mine on the suite \"suite\": 1 points kept, 1 broken, 0 not applicable\nkept: point (3 cases)\n\
                     BROKEN: point: it holds\n8\n    7\nto try it again:\n    try(7)";
         check(vec![Finding::Kept { cases: 3 }, Finding::Broken(found)], Some(told));

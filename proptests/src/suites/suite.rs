@@ -1,6 +1,6 @@
 //! A list of points.
 
-use super::{Judged, Point, Report, Settings};
+use super::{Finding, Judged, Point, Report, Settings};
 
 /// Points that subjects of type `S` are held to.
 ///
@@ -40,7 +40,8 @@ pub struct Suite<S: ?Sized> {
 }
 
 impl<S: ?Sized> Suite<S> {
-    /// A suite of these points, whose ids all differ.
+    /// A suite of these points, whose ids all differ. What makes the suite `model transport` is named
+    /// `model_transport_suite`: so the lines say that try what is broken again.
     pub fn new(name: &'static str, points: Vec<Point<S>>) -> Self {
         Self { name, points }
     }
@@ -62,8 +63,24 @@ impl<S: ?Sized> Suite<S> {
         let judge = |point: &Point<S>| Judged {
             id: point.id(),
             demand: point.demand(),
-            finding: point.judge(subject, settings),
+            finding: self.judge(point, subject, settings),
         };
         Report { suite: self.name, subject: name.to_owned(), points: self.points.iter().map(judge).collect() }
+    }
+
+    /// Whatever is broken can be tried again: a case that does not say how is found again by its point.
+    fn judge(&self, point: &Point<S>, subject: &S, settings: &Settings) -> Finding {
+        let mut finding = point.judge(subject, settings);
+        if let Finding::Broken(found) = &mut finding {
+            let (suite, id) = (self.name.replace(' ', "_"), point.id());
+            let Settings { cases, seed } = found.settings;
+            found.reproduce.get_or_insert_with(|| {
+                format!(
+                    "let settings = Settings {{ cases: {cases}, seed: {seed} }};\n\
+                     println!(\"{{}}\", {suite}_suite().only(&[{id:?}]).run(\"again\", &subject, &settings));"
+                )
+            });
+        }
+        finding
     }
 }

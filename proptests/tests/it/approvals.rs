@@ -9,7 +9,7 @@ use windtunnel_proptests::played::PlayedTool;
 use windtunnel_proptests::strategies::approval_scripts;
 
 use crate::settings::family;
-use crate::simulated::{self, Setup};
+use windtunnel_proptests::properties::simulated::{self, Setup};
 
 /// How often the reviewer is asked until it decides, and the kind of error in the end.
 fn predicted(script: &ApprovalScript, asks_max: usize) -> (usize, Option<&'static str>) {

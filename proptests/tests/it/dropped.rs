@@ -11,12 +11,12 @@ use windtunnel_proptests::cases::{BatchCase, Policies, Script, ToolPolicy, run_l
 use windtunnel_proptests::invariants::{nothing_follows_a_run, one_entry_per_finished_call, open_calls, order};
 use windtunnel_proptests::models::BatchPrediction;
 use windtunnel_proptests::played::PlayedTool;
+use windtunnel_proptests::properties::batches::{call_id, calls, setup};
+use windtunnel_proptests::properties::simulated;
 use windtunnel_proptests::strategies::{batch_cases, durations};
 use windtunnel_proptests::{CallTimeline, TimelineEnd};
 
-use crate::batches::{call_id, calls, setup};
 use crate::settings::family;
-use crate::simulated;
 
 /// An exclusive tool: its call waits for whatever still holds the run.
 fn last() -> (String, ToolPolicy) {

@@ -5,11 +5,12 @@ use windtunnel_core::event::{Event, Sink};
 use windtunnel_core::executor::{ExecutorBuilder, Ledger, LedgerEntry};
 use windtunnel_core::{BoxError, BoxFuture};
 use windtunnel_proptests::played::CAUSE;
+use windtunnel_proptests::properties::batches::{calls, setup};
+use windtunnel_proptests::properties::simulated::{self, Setup};
 use windtunnel_proptests::strategies::batch_cases;
 
-use crate::batches::{calls, setup, told};
+use crate::batches::told;
 use crate::settings::family;
-use crate::simulated::{self, Setup};
 
 struct Failing;
 struct Panicking;

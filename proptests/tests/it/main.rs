@@ -16,8 +16,6 @@ mod distribution;
 #[cfg(test)]
 mod dropped;
 #[cfg(test)]
-mod guards;
-#[cfg(test)]
 mod journals;
 #[cfg(test)]
 mod ledger;
@@ -28,15 +26,11 @@ mod nested;
 #[cfg(test)]
 mod programs;
 #[cfg(test)]
-mod queues;
-#[cfg(test)]
-mod retry;
+mod properties;
 #[cfg(test)]
 mod secrecy;
 #[cfg(test)]
 mod settings;
-#[cfg(test)]
-mod simulated;
 #[cfg(test)]
 mod suites;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use windtunnel_proptests::cases::{Caps, Policies, ToolPolicy, run_limits};
 use windtunnel_proptests::strategies::caps;
 
 use crate::settings::family;
-use crate::simulated::{self, Setup};
+use windtunnel_proptests::properties::simulated::{self, Setup};
 
 const KINDS: &[&str] = &["kind-0", "kind-1", "kind-2", "kind-3"];
 

@@ -17,7 +17,7 @@ use windtunnel_proptests::{CallTimeline, LogCapture};
 
 use crate::ledger::broken_ports;
 use crate::settings::family;
-use crate::simulated::{self, Ran, Setup};
+use windtunnel_proptests::properties::simulated::{self, Ran, Setup};
 
 fn run(setup: Setup, capture: &LogCapture) -> Result<Ran<Result<ToolResult, Interrupted>>, TestCaseError> {
     let capture = capture.clone();

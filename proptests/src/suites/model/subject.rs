@@ -46,9 +46,9 @@ pub trait ModelTransportSubject: 'static {
     /// A transport to this model. It takes its time from `env`, if it takes any.
     fn transport(&self, service: ModelService, env: Env) -> Self::Transport;
 
-    /// What its transports do not have. Nothing by default.
-    fn lacks(&self) -> Vec<ModelFeature> {
-        Vec::new()
+    /// What they have. A point about a feature that is not named here is not applicable. All by default.
+    fn features(&self) -> Vec<ModelFeature> {
+        ModelFeature::ALL.to_vec()
     }
 
     /// Runs a future: on this thread, and on a clock that moves when it can only wait, unless an adapter says otherwise.
@@ -72,7 +72,7 @@ where
     }
 }
 
-/// What a transport may lack.
+/// What a transport may have. Whoever lacks one says so in [`ModelTransportSubject::features`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModelFeature {
     /// Its service is told idempotency keys.
@@ -82,6 +82,9 @@ pub enum ModelFeature {
 }
 
 impl ModelFeature {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::IdempotencyKeys, Self::RetryAfter];
+
     /// What a subject without it lacks.
     pub fn name(self) -> &'static str {
         match self {

@@ -28,8 +28,9 @@ use crate::suites::{Stalled, drive};
 ///     type Recording = Entries;
 ///     type Player = Entries;
 ///
-///     fn lacks(&self) -> Vec<ReplayFeature> {
-///         vec![ReplayFeature::StrictOrder, ReplayFeature::Redaction, ReplayFeature::Leftovers]
+///     fn features(&self) -> Vec<ReplayFeature> {
+///         use ReplayFeature::*;
+///         vec![KeyedOrder, Lanes, Streams, Failures, KnownSecrets]
 ///     }
 ///
 ///     fn recorder(&self, live: LiveService, _: &ReplaySetup, _: Env) -> Self::Recorder {
@@ -77,9 +78,9 @@ pub trait ReplaySubject: 'static {
     /// What replays.
     type Player;
 
-    /// What it does not have. Nothing by default.
-    fn lacks(&self) -> Vec<ReplayFeature> {
-        Vec::new()
+    /// What it has. A point about a feature that is not named here is not applicable. All by default.
+    fn features(&self) -> Vec<ReplayFeature> {
+        ReplayFeature::ALL.to_vec()
     }
 
     /// Begins to record calls that `live` answers.
@@ -151,7 +152,7 @@ pub struct ReplayRest {
     pub missed: usize,
 }
 
-/// What a record/replay system may lack.
+/// What a record/replay system may have. Whoever lacks one says so in [`ReplaySubject::features`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReplayFeature {
     /// [`ReplayOrder::Strict`].
@@ -173,6 +174,18 @@ pub enum ReplayFeature {
 }
 
 impl ReplayFeature {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::StrictOrder,
+        Self::KeyedOrder,
+        Self::Lanes,
+        Self::Streams,
+        Self::Failures,
+        Self::Leftovers,
+        Self::Redaction,
+        Self::KnownSecrets,
+    ];
+
     /// What a subject without it lacks.
     pub fn name(self) -> &'static str {
         match self {
@@ -190,5 +203,5 @@ impl ReplayFeature {
 
 /// Whether the subject has the feature.
 pub(super) fn has<S: ReplaySubject>(subject: &S, feature: ReplayFeature) -> bool {
-    !subject.lacks().contains(&feature)
+    subject.features().contains(&feature)
 }

@@ -25,7 +25,7 @@ use super::{Operation, OperationError, RetryPolicy};
 ///     type Client = MyClient;
 ///
 ///     fn features(&self) -> Vec<RetryFeature> {
-///         vec![RetryFeature::Factor]
+///         vec![RetryFeature::Layers, RetryFeature::Growth, RetryFeature::Factor]
 ///     }
 ///
 ///     fn client(&self, policy: &RetryPolicy, env: Env) -> Result<MyClient, String> {
@@ -55,7 +55,7 @@ pub trait RetrySubject: Sync + 'static {
     /// What runs operations under one policy.
     type Client: RetryClient;
 
-    /// What it can do beside retrying with a growing wait. A point about a feature that is not named here is not applicable.
+    /// What it can do beside retrying with a wait. A point about a feature that is not named here is not applicable.
     fn features(&self) -> Vec<RetryFeature>;
 
     /// A client for one policy. What its runs share, such as a budget or a source of chance, they share in it. The policy asks
@@ -89,7 +89,11 @@ pub enum RetryFailure {
 /// What a retry loop may be able to do. What it cannot do, its adapter does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RetryFeature {
-    /// Factors other than 2.
+    /// A run may be what the operation of another run does.
+    Layers,
+    /// Waits that grow. Without it [`RetryPolicy::factor`] is 1 where waits matter.
+    Growth,
+    /// Factors other than 2, if waits grow.
     Factor,
     /// Jitter ([`RetryPolicy::is_jittered`]).
     Jitter,
@@ -117,6 +121,8 @@ impl RetryFeature {
     /// What a subject without it lacks.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Layers => "runs inside of each other",
+            Self::Growth => "waits that grow",
             Self::Factor => "factors other than 2",
             Self::Jitter => "jitter",
             Self::Seed => "a seed",

@@ -17,7 +17,9 @@ pub(super) fn durations(range: std::ops::RangeInclusive<u64>) -> impl Strategy<V
 }
 
 pub(super) fn factors(features: &[RetryFeature]) -> BoxedStrategy<f64> {
-    match features.contains(&RetryFeature::Factor) {
+    let has = |feature| features.contains(&feature);
+    match has(RetryFeature::Factor) {
+        _ if !has(RetryFeature::Growth) => Just(1.0).boxed(),
         true => prop_oneof![3 => Just(2.0), 1 => Just(1.0), 1 => Just(3.0), 1 => Just(10.0)].boxed(),
         false => Just(2.0).boxed(),
     }

@@ -47,9 +47,9 @@ pub trait ToolProviderSubject: 'static {
     /// A provider of these tools. It takes its time from `env`, if it takes any.
     fn provider(&self, service: ToolService, env: Env) -> Self::Provider;
 
-    /// What its providers do not have. Nothing by default.
-    fn lacks(&self) -> Vec<ToolFeature> {
-        Vec::new()
+    /// What they have. A point about a feature that is not named here is not applicable. All by default.
+    fn features(&self) -> Vec<ToolFeature> {
+        ToolFeature::ALL.to_vec()
     }
 
     /// Runs a future: on this thread, and on a clock that moves when it can only wait, unless an adapter says otherwise.
@@ -73,7 +73,7 @@ where
     }
 }
 
-/// What a provider may lack.
+/// What a provider may have. Whoever lacks one says so in [`ToolProviderSubject::features`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ToolFeature {
     /// It checks arguments itself; an evaluator does so before it calls.
@@ -90,6 +90,10 @@ pub enum ToolFeature {
 }
 
 impl ToolFeature {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::ChecksArguments, Self::EndsWhenDropped, Self::ControlFlow, Self::Refusals, Self::RejectsArguments];
+
     /// What a subject without it lacks.
     pub fn name(self) -> &'static str {
         match self {

@@ -97,7 +97,7 @@ where
 
 /// Not for those that lack the feature.
 pub(super) fn needs<S: ToolProviderSubject>(feature: ToolFeature, point: Point<S>) -> Point<S> {
-    point.unless(move |subject| subject.lacks().contains(&feature).then(|| feature.name().to_owned()))
+    point.unless(move |subject| (!subject.features().contains(&feature)).then(|| feature.name().to_owned()))
 }
 
 /// Nothing, if it is as it should be.

@@ -3,11 +3,10 @@
 use windtunnel_core::durable::{Claimed, Commit, Refusal, Wake};
 use windtunnel_proptests::models::StoreAnswer;
 use windtunnel_proptests::played::Exchange;
+use windtunnel_proptests::properties::journals::{check_memory, memory, run};
 use windtunnel_proptests::strategies::{store_operations, worker_cases};
 use windtunnel_proptests::{Effect, EffectLine, invariants};
 
-use super::store::check_memory;
-use super::workers::{self, StoreKind};
 use crate::distribution::{check, some_cases};
 
 #[test]
@@ -52,8 +51,7 @@ fn woken_by(exchange: &Exchange) -> Option<&Wake> {
 #[test]
 fn worker_cases_repeat_supersede_and_lose() {
     let cases = some_cases(worker_cases(), 100);
-    let effects: Vec<Vec<EffectLine>> =
-        cases.iter().map(|case| workers::run(case, StoreKind::Memory).outcome.unwrap().effects).collect();
+    let effects: Vec<Vec<EffectLine>> = cases.iter().map(|case| run(case, memory).outcome.unwrap().effects).collect();
     let repeats = |effects: &Vec<EffectLine>| !invariants::repeats_are_explained(effects).unwrap().is_empty();
     check(&effects, "run some callable more than once", 40, repeats);
     check(&effects, "lose the answer to a commit", 25, |effects| {

@@ -5,5 +5,4 @@ mod distribution;
 mod programs;
 pub(crate) mod store;
 mod violations;
-pub(crate) mod workers;
-pub(crate) mod workflows;
+mod workflows;

@@ -25,10 +25,10 @@ use windtunnel_proptests::strategies::{programs, retry_policies, worker_cases};
 use windtunnel_proptests::{Effect, EffectLine, EffectLog, invariants};
 use windtunnel_sim::{World, WorldHandle};
 
-use super::workers::live_once;
-use crate::programs::evaluated::{evaluate, read, told};
 use crate::programs::places::{answering_tools, concurrencies};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{evaluate, read, told};
+use windtunnel_proptests::properties::journals::live_once;
 
 const ID: &str = "plan-1";
 /// Programs with more calls are evaluated calmly only: each record is a replay of all before it.

@@ -23,15 +23,10 @@ use windtunnel_proptests::Violation;
 use windtunnel_proptests::cases::{DecisionChoice, FenceChoice, OutputChoice, StoreOperation};
 use windtunnel_proptests::models::StoreAnswer;
 use windtunnel_proptests::played::{Exchange, check_journal_store};
+use windtunnel_proptests::properties::journals::check_memory;
 use windtunnel_proptests::strategies::store_operations;
 
 use crate::settings::family;
-
-/// The store in memory lives on when it is opened again.
-pub(crate) fn check_memory(operations: &[StoreOperation]) -> Result<Vec<Exchange>, Violation> {
-    let open = async |before: Option<MemoryStore>, env: Env| before.unwrap_or_else(|| MemoryStore::new(env));
-    check_journal_store(open, operations).now_or_never().unwrap()
-}
 
 /// A folder that is gone when this is dropped; in memory, where the system has such a place.
 pub(crate) fn folder() -> TempDir {
@@ -143,16 +138,6 @@ fn what_is_rare_is_the_same_in_every_store() {
     assert_eq!(expected.matches("Activation(").count(), 7, "{expected:.2000}");
     check_sqlite(&operations).unwrap();
     assert_eq!(told(check_remote(&operations, 65_536)).unwrap(), expected);
-}
-
-proptest! {
-    #![proptest_config(family!("journal-store"))]
-
-    #[test]
-    fn the_store_in_memory_keeps_the_contract_and_answers_the_same_again(operations in store_operations()) {
-        let [first, second] = [(); 2].map(|()| told(check_memory(&operations)));
-        prop_assert_eq!(first?, second?);
-    }
 }
 
 proptest! {

@@ -12,8 +12,8 @@ use windtunnel_proptests::played::PlayedProvider;
 use windtunnel_proptests::strategies::{programs, yielding_tools};
 use windtunnel_sim::World;
 
-use super::evaluated::{Turns, evaluate, evaluator, read, told};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{Turns, evaluate, evaluator, read, told};
 
 const AT_ONCE: usize = 5;
 const THREADS: usize = 3;

@@ -15,8 +15,8 @@ use windtunnel_proptests::models::ProgramEnd;
 use windtunnel_proptests::strategies::{programs, slow_tools};
 use windtunnel_sim::World;
 
-use super::evaluated::{Turns, evaluate, evaluator, predict, read, told};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{Turns, evaluate, evaluator, predict, read, told};
 
 /// Another value of the same type, so that its place can take it.
 fn changed(value: &Value) -> Option<Value> {

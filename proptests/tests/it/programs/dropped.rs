@@ -13,8 +13,8 @@ use windtunnel_proptests::invariants::programs_finish_once;
 use windtunnel_proptests::strategies::{program_cases, programs, retry_policies, yielding_tools};
 use windtunnel_sim::{World, WorldHandle};
 
-use super::evaluated::{Turns, evaluator, read};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{Turns, evaluator, read};
 
 /// At most this many polls of one evaluation are tried.
 const POLLS_MAX: usize = 40;

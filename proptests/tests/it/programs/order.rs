@@ -10,8 +10,8 @@ use windtunnel_proptests::models::ProgramEnd;
 use windtunnel_proptests::strategies::{failing_tools, program_cases, programs, retry_policies, yielding_tools};
 use windtunnel_sim::World;
 
-use super::evaluated::{Turns, evaluate, evaluate_in_turns, evaluator, predict, read, told};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{Turns, evaluate, evaluate_in_turns, evaluator, predict, read, told};
 
 fn check_free(case: &ProgramCase, seeds: [u64; 2]) -> Result<(), TestCaseError> {
     let written = evaluate(case)?;

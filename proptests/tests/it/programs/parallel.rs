@@ -18,8 +18,8 @@ use windtunnel_proptests::strategies::{
     failing_tools, programs, programs_of_version_1, programs_of_version_2, retry_policies,
 };
 
-use super::evaluated::evaluate;
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::evaluate;
 
 /// Branches at once, one thing after another in each, and tools that look at nothing but their arguments: what a branch
 /// comes to follows from the branch.

@@ -22,8 +22,8 @@ use windtunnel_proptests::played::PlayedProvider;
 use windtunnel_proptests::strategies::{failing_tools, programs, retry_policies};
 use windtunnel_sim::World;
 
-use super::evaluated::{Turns, read};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{Turns, read};
 
 /// A provider that asks for places, and notes what stands where.
 #[derive(Clone)]

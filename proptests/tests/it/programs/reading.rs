@@ -9,8 +9,8 @@ use windtunnel_core::evaluator::{ExecutionLimits, Program};
 use windtunnel_proptests::cases::{ProgramCase, ProgramTree};
 use windtunnel_proptests::strategies::{json_values, mutated_programs, program_cases, programs};
 
-use super::evaluated::{Evaluated, Turns, evaluate, evaluate_program};
 use crate::settings::family;
+use windtunnel_proptests::properties::evaluated::{Evaluated, Turns, evaluate, evaluate_program};
 
 /// Reads from a value and from text, which must agree, and uses all that a program or a refusal offers.
 fn read(json: &Value) -> Result<Option<Program>, TestCaseError> {

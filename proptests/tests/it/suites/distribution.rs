@@ -7,13 +7,13 @@ use windtunnel_proptests::cases::{
 };
 use windtunnel_proptests::models::{StoreAnswer, StoreCall};
 use windtunnel_proptests::played::Exchange;
+use windtunnel_proptests::properties::journals::check_memory;
 use windtunnel_proptests::strategies::{
     ReplayScope, edge_json_values, known_secrets, model_failures, model_traffic, replay_asks, replay_sessions,
     store_operations_about, tool_sessions,
 };
 
 use crate::distribution::{check, some_cases};
-use crate::journals::store::check_memory;
 
 #[test]
 fn json_values_have_what_is_often_lost() {

@@ -5,6 +5,7 @@ mod distribution;
 pub(crate) mod journal;
 mod limit;
 mod model;
+mod published_table;
 pub(crate) mod replay;
 mod retry;
 mod tools;

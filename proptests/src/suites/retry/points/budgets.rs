@@ -12,6 +12,7 @@ use crate::suites::retry::trials::{durations, failing, ms, policies};
 use crate::suites::{Played, Point, RetryBudget, RetryFeature, RetryPolicy, RetrySubject};
 
 const BUDGET: &[RetryFeature] = &[RetryFeature::Budget];
+const LAYERS: &[RetryFeature] = &[RetryFeature::Layers];
 
 pub(super) fn points<S: RetrySubject>() -> Vec<Point<S>> {
     let ratio = Point::property(
@@ -32,7 +33,7 @@ pub(super) fn points<S: RetrySubject>() -> Vec<Point<S>> {
         |subject: &S| layers(&subject.features()),
         |subject: &S, trial: &NestedTrial| product(trial, subject),
     );
-    vec![needing(ratio, BUDGET), needing(spent, BUDGET), layers]
+    vec![needing(ratio, BUDGET), needing(spent, BUDGET), needing(layers, LAYERS)]
 }
 
 /// Runs that succeed and then overlapping ones that fail, all within less than a minute: budgets may forget what is older.

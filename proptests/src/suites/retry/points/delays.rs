@@ -15,7 +15,7 @@ pub(super) fn points<S: RetrySubject>() -> Vec<Point<S>> {
         drawn(
             "exponential",
             "without jitter each wait is `factor` times the one before, up to `cap`",
-            &[],
+            &[RetryFeature::Growth],
             hopeless,
             exponential,
         ),

@@ -13,14 +13,14 @@ pub(super) fn points<S: RetrySubject>() -> Vec<Point<S>> {
         listed(
             "far_attempts",
             "far beyond where the power overflows, it still waits `cap` and calls on",
-            &[],
+            &[RetryFeature::Growth],
             far,
             stays_at_cap,
         ),
         listed(
             "cap_max",
             "with the greatest cap there is, waits grow on, and it does not end early",
-            &[],
+            &[RetryFeature::Growth],
             greatest_cap,
             calls_on,
         ),

@@ -16,6 +16,7 @@ use crate::suites::{Answer, ErrorClass, Played, Point, RetryFeature, RetryPolicy
 
 const RETRY_AFTER: &[RetryFeature] = &[RetryFeature::RetryAfter];
 const LIMITED: &[RetryFeature] = &[RetryFeature::RetryAfter, RetryFeature::RetryAfterMax];
+const LAYERED: &[RetryFeature] = &[RetryFeature::RetryAfter, RetryFeature::Layers];
 const HEADER: &[RetryFeature] = &[RetryFeature::RetryAfterHeader];
 
 pub(super) fn points<S: RetrySubject>() -> Vec<Point<S>> {
@@ -170,7 +171,7 @@ fn outermost<S: RetrySubject>() -> Point<S> {
         judge("retry_after_outermost", &outer, &trial.play(subject), floor)
     };
     let text = "the outermost loop waits as long as a failure asks that an inner one passed on";
-    needing(Point::property("retry_after_outermost", text, trials, check), RETRY_AFTER)
+    needing(Point::property("retry_after_outermost", text, trials, check), LAYERED)
 }
 
 fn by_header(header: &str) -> RetryTrial {

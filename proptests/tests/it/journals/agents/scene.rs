@@ -20,7 +20,7 @@ use windtunnel_sim::{World, WorldHandle};
 
 use super::case::{AgentCase, AgentFaults, ReviewTime};
 use super::tools::{Made, Outside};
-use crate::journals::workers::live_once;
+use windtunnel_proptests::properties::journals::live_once;
 
 const ID: &str = "agent-1";
 const NAME: &str = "agent";

@@ -1,4 +1,5 @@
 mod flaws;
 mod ours;
+mod published;
 mod reference;
 mod weakened;

@@ -15,9 +15,9 @@ use windtunnel_proptests::suites::{
 use windtunnel_sim::provider::{Cost, Decision, Limits, Rate, RateLimiter};
 
 /// The calls of one run.
-struct Guards;
+pub(crate) struct Guards;
 
-struct Run {
+pub(crate) struct Run {
     executor: Executor,
     works: Arc<Mutex<Vec<Option<Work>>>>,
 }
@@ -66,9 +66,9 @@ impl Limiter for Run {
 }
 
 /// The tool calls of one evaluation.
-struct Evaluation;
+pub(crate) struct Evaluation;
 
-struct ToolCalls(Mutex<Budget>);
+pub(crate) struct ToolCalls(Mutex<Budget>);
 
 impl LimitSubject for Evaluation {
     type Limiter = ToolCalls;
@@ -92,9 +92,9 @@ impl Limiter for ToolCalls {
 }
 
 /// What a provider admits.
-struct Provider;
+pub(crate) struct Provider;
 
-struct Account {
+pub(crate) struct Account {
     limiter: Mutex<RateLimiter>,
     env: Env,
 }

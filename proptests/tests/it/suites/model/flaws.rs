@@ -71,4 +71,8 @@ fn a_counterexample_is_small() {
     let report = suite.run("forgetful", &Reference(Some(Flaw::ForgetsRetryAfter)), &settings(64));
     let Some(Finding::Broken(found)) = report.finding("retry_after") else { panic!("{report}") };
     assert_eq!(found.case.matches("ModelExchangeCase").count(), 1, "{report}");
+    insta::assert_snapshot!(found.reproduce.as_ref().unwrap(), @r#"
+    let settings = Settings { cases: 1, seed: 0 };
+    println!("{}", model_transport_suite().only(&["retry_after"]).run("again", &subject, &settings));
+    "#);
 }

@@ -27,7 +27,7 @@ use crate::suites::checked::settings;
 
 /// What is recorded, and how its calls look.
 pub(crate) trait Kind: 'static {
-    const LACKS: &'static [ReplayFeature];
+    const FEATURES: &'static [ReplayFeature];
 
     async fn record(recorder: &Recorder, live: &LiveService, call: &ReplayCall) -> Replayed;
 
@@ -68,8 +68,8 @@ impl<K: Kind> ReplaySubject for Cassettes<K> {
     type Recording = TempDir;
     type Player = Player;
 
-    fn lacks(&self) -> Vec<ReplayFeature> {
-        K::LACKS.to_vec()
+    fn features(&self) -> Vec<ReplayFeature> {
+        K::FEATURES.to_vec()
     }
 
     fn recorder(&self, live: LiveService, setup: &ReplaySetup, env: Env) -> Self::Recorder {
@@ -167,7 +167,10 @@ async fn call_tool(provider: impl ToolProvider, call: &ReplayCall) -> Replayed {
 }
 
 impl Kind for Tools {
-    const LACKS: &'static [ReplayFeature] = &[ReplayFeature::Streams];
+    const FEATURES: &'static [ReplayFeature] = {
+        use ReplayFeature::*;
+        &[StrictOrder, KeyedOrder, Lanes, Failures, Leftovers, Redaction, KnownSecrets]
+    };
 
     async fn record(recorder: &Recorder, live: &LiveService, call: &ReplayCall) -> Replayed {
         call_tool(recorder.lane(lane(call)).tool_provider(LiveTools(live, call)), call).await
@@ -268,7 +271,7 @@ async fn read(model: &impl ModelTransport, request: &ModelRequest) -> Result<Rep
 }
 
 impl Kind for Models {
-    const LACKS: &'static [ReplayFeature] = &[];
+    const FEATURES: &'static [ReplayFeature] = &ReplayFeature::ALL;
 
     async fn record(recorder: &Recorder, live: &LiveService, call: &ReplayCall) -> Replayed {
         call_model(recorder.lane(lane(call)).model(LiveModel(live, call)), call).await

@@ -1,3 +1,5 @@
+mod durable;
+mod evaluator;
 mod flaws;
 mod ours;
 mod published;

@@ -32,7 +32,7 @@ impl RetrySubject for Ours {
 
     fn features(&self) -> Vec<RetryFeature> {
         use RetryFeature::*;
-        vec![Factor, Jitter, Seed, Classes, Announcements]
+        vec![Layers, Growth, Factor, Jitter, Seed, Classes, Announcements]
     }
 
     fn client(&self, policy: &RetryPolicy, env: Env) -> Result<Client, String> {

@@ -61,6 +61,8 @@ impl RetrySubject for Reference {
     fn features(&self) -> Vec<RetryFeature> {
         use RetryFeature::*;
         vec![
+            Layers,
+            Growth,
             Factor,
             Jitter,
             Seed,

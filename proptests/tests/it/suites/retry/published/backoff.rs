@@ -50,7 +50,7 @@ impl RetrySubject for BackoffCrate {
 
     fn features(&self) -> Vec<RetryFeature> {
         use RetryFeature::*;
-        vec![Factor, Jitter, Classes, ElapsedDeadline, RetryAfter, Announcements]
+        vec![Layers, Growth, Factor, Jitter, Classes, ElapsedDeadline, RetryAfter, Announcements]
     }
 
     fn client(&self, policy: &RetryPolicy, _: Env) -> Result<Client, String> {

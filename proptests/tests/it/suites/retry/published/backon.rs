@@ -29,7 +29,7 @@ impl RetrySubject for Backon {
 
     fn features(&self) -> Vec<RetryFeature> {
         use RetryFeature::*;
-        vec![Factor, Jitter, Seed, Classes, WaitsDeadline, RetryAfter, Announcements]
+        vec![Layers, Growth, Factor, Jitter, Seed, Classes, WaitsDeadline, RetryAfter, Announcements]
     }
 
     fn client(&self, policy: &RetryPolicy, _: Env) -> Result<Client, String> {

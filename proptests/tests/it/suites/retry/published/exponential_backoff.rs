@@ -15,7 +15,7 @@ impl RetrySubject for ExponentialBackoff {
     type Client = Client;
 
     fn features(&self) -> Vec<RetryFeature> {
-        vec![RetryFeature::Factor, RetryFeature::Jitter]
+        vec![RetryFeature::Layers, RetryFeature::Growth, RetryFeature::Factor, RetryFeature::Jitter]
     }
 
     fn client(&self, policy: &RetryPolicy, env: Env) -> Result<Client, String> {

@@ -21,7 +21,13 @@ impl RetrySubject for TokioRetry {
     type Client = Client;
 
     fn features(&self) -> Vec<RetryFeature> {
-        vec![RetryFeature::Factor, RetryFeature::Jitter, RetryFeature::Classes]
+        vec![
+            RetryFeature::Layers,
+            RetryFeature::Growth,
+            RetryFeature::Factor,
+            RetryFeature::Jitter,
+            RetryFeature::Classes,
+        ]
     }
 
     /// Its waits are `base^n × factor` milliseconds, so its base is the policy's factor, and its factor makes the first wait.

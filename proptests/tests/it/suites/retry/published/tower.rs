@@ -79,7 +79,7 @@ impl RetrySubject for Tower {
 
     fn features(&self) -> Vec<RetryFeature> {
         use RetryFeature::*;
-        vec![Jitter, Seed, Classes, Budget]
+        vec![Layers, Growth, Jitter, Seed, Classes, Budget]
     }
 
     fn client(&self, policy: &RetryPolicy, _: Env) -> Result<Client, String> {

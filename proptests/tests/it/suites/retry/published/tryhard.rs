@@ -15,7 +15,7 @@ impl RetrySubject for Tryhard {
     type Client = Client;
 
     fn features(&self) -> Vec<RetryFeature> {
-        vec![RetryFeature::Announcements]
+        vec![RetryFeature::Layers, RetryFeature::Growth, RetryFeature::Announcements]
     }
 
     fn client(&self, policy: &RetryPolicy, _: Env) -> Result<Client, String> {

@@ -3,17 +3,17 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use crate::cases::{ProgramCase, ProgramTree};
+use crate::models::{BranchEnd, ProgramEnd, ProgramFailure, ProgramPrediction};
+use crate::strategies::{programs, programs_of_version_2, sequential_program_cases, slow_tools};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use windtunnel_core::evaluator::{ExecutionLimits, Resource};
-use windtunnel_proptests::cases::{ProgramCase, ProgramTree};
-use windtunnel_proptests::models::{BranchEnd, ProgramEnd, ProgramFailure, ProgramPrediction};
-use windtunnel_proptests::strategies::{programs, programs_of_version_2, sequential_program_cases, slow_tools};
 
-use super::evaluated::{Evaluated, evaluate, predict};
 use super::model::check_sequential;
-use crate::settings::family;
+use crate::properties::Property;
+use crate::properties::evaluated::{Evaluated, evaluate, predict};
 
 const RESOURCES: [Resource; 6] = [
     Resource::Nodes,
@@ -51,7 +51,7 @@ fn limited(limits: ExecutionLimits, resource: Resource, to: u64) -> Option<Execu
     Some(limits)
 }
 
-pub(crate) fn check_exact(case: &ProgramCase, resource: Resource) -> Result<(), TestCaseError> {
+fn check_exact(case: &ProgramCase, resource: Resource) -> Result<(), TestCaseError> {
     let free = evaluate(case)?;
     if !free.end.is_free_of_failures() {
         return Ok(());
@@ -141,32 +141,38 @@ fn check_concurrency(case: &ProgramCase, limit: u64) -> Result<(), TestCaseError
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(family!("program-limits"))]
-
-    #[test]
-    fn what_is_used_is_enough_and_less_is_not(
-        program in programs(), tools in slow_tools(), resource in select(&RESOURCES[..]), at_once in option::of(1_u64..4),
-    ) {
-        let limits = ExecutionLimits { max_concurrency: at_once.and_then(NonZeroU64::new), ..ExecutionLimits::default() };
-        check_exact(&ProgramCase { tools, limits, ..ProgramCase::plain(program) }, resource)?;
-    }
-
-    #[test]
-    fn calls_in_each_other_and_time_are_limited_exactly(program in programs_of_version_2(), tools in slow_tools(), is_time: bool) {
-        let resource = if is_time { Resource::WallClockSeconds } else { Resource::CallDepth };
-        check_exact(&ProgramCase { tools, ..ProgramCase::plain(program) }, resource)?;
-    }
-
-    #[test]
-    fn limits_around_what_a_failing_evaluation_uses_are_as_predicted(
-        case in sequential_program_cases(), resource in select(&RESOURCES[..]), is_below: bool,
-    ) {
-        check_sequential(&around(&case, resource, is_below)?)?;
-    }
-
-    #[test]
-    fn no_more_is_done_at_once_than_may_be(program in programs(), tools in slow_tools(), limit in 1_u64..6) {
-        check_concurrency(&ProgramCase { tools, ..ProgramCase::plain(program) }, limit)?;
-    }
+pub(super) fn properties() -> Vec<Property> {
+    vec![
+        Property::new(
+            "exact_limits",
+            "what is used is enough, and less is not",
+            || (programs(), slow_tools(), select(&RESOURCES[..]), option::of(1_u64..4)),
+            |(program, tools, resource, at_once)| {
+                let max_concurrency = at_once.and_then(NonZeroU64::new);
+                let limits = ExecutionLimits { max_concurrency, ..ExecutionLimits::default() };
+                check_exact(&ProgramCase { tools, limits, ..ProgramCase::plain(program) }, resource)
+            },
+        ),
+        Property::new(
+            "exact_depth_and_time",
+            "calls in each other and time are limited exactly",
+            || (programs_of_version_2(), slow_tools(), any::<bool>()),
+            |(program, tools, is_time)| {
+                let resource = if is_time { Resource::WallClockSeconds } else { Resource::CallDepth };
+                check_exact(&ProgramCase { tools, ..ProgramCase::plain(program) }, resource)
+            },
+        ),
+        Property::new(
+            "limits_around",
+            "limits around what a failing evaluation uses are as predicted",
+            || (sequential_program_cases(), select(&RESOURCES[..]), any::<bool>()),
+            |(case, resource, is_below)| check_sequential(&around(&case, resource, is_below)?),
+        ),
+        Property::new(
+            "at_once",
+            "no more is done at once than may be",
+            || (programs(), slow_tools(), 1_u64..6),
+            |(program, tools, limit)| check_concurrency(&ProgramCase { tools, ..ProgramCase::plain(program) }, limit),
+        ),
+    ]
 }

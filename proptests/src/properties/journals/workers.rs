@@ -6,44 +6,42 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::cases::{LifeCase, LifeEnd, WorkerCase, event_key};
+use crate::played::{FaultyStore, played_workflow, played_workflow_start};
+use crate::{EffectLine, EffectLog};
 use futures_util::future::{self, Either};
 use proptest::test_runner::TestCaseError;
-use windtunnel_core::durable::sqlite::SqliteStore;
+use windtunnel_core::BoxFuture;
 use windtunnel_core::durable::{
     ActivationRetry, Checkpoint, Decision, Delivery, JournalStore, MemoryStore, OrderCheck, Worker, WorkflowHistory,
 };
 use windtunnel_core::env::Env;
-use windtunnel_proptests::cases::{LifeCase, LifeEnd, WorkerCase, event_key};
-use windtunnel_proptests::played::{FaultyStore, played_workflow, played_workflow_start};
-use windtunnel_proptests::{EffectLine, EffectLog};
 use windtunnel_sim::{Reaction, Run, World, WorldHandle};
-
-use super::store::folder;
 
 /// What is left when everything has come to its end.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub struct Ended {
     /// One of each workflow, in their order.
-    pub(super) histories: Vec<WorkflowHistory>,
-    pub(super) effects: Vec<EffectLine>,
-    pub(super) delivered: Vec<Delivered>,
-}
-
-/// Where the journals are kept.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StoreKind {
-    Memory,
-    Sqlite,
+    pub histories: Vec<WorkflowHistory>,
+    /// What was written of them, in order.
+    pub effects: Vec<EffectLine>,
+    /// The deliveries, in their order.
+    pub delivered: Vec<Delivered>,
 }
 
 /// A delivery, and what it came to.
 #[derive(Clone, Debug)]
-pub(super) struct Delivered {
-    pub(super) workflow_id: String,
-    pub(super) key: String,
-    pub(super) payload: u64,
-    pub(super) at: Duration,
-    pub(super) delivery: Delivery,
+pub struct Delivered {
+    /// To which workflow.
+    pub workflow_id: String,
+    /// Under which key.
+    pub key: String,
+    /// What is delivered.
+    pub payload: u64,
+    /// When.
+    pub at: Duration,
+    /// What it came to.
+    pub delivery: Delivery,
 }
 
 /// How many attempts of an activation may fail: one more than operations of it that fail once.
@@ -57,8 +55,11 @@ pub(super) fn workflow_id(place: usize) -> String {
 }
 
 /// Plays a case twice, and compares.
-pub(super) fn run_twice(case: &WorkerCase, kind: StoreKind) -> Result<Run<Ended>, TestCaseError> {
-    let [first, second] = [(); 2].map(|()| run(case, kind));
+pub(super) fn run_twice<S: JournalStore + Clone + 'static>(
+    case: &WorkerCase,
+    open: impl Fn(Env) -> BoxFuture<'static, S> + Sync,
+) -> Result<Run<Ended>, TestCaseError> {
+    let [first, second] = [(); 2].map(|()| run(case, &open));
     let [told, again] = [&first, &second].map(|run| {
         let ended = run.outcome.as_ref().map(|ended| (&ended.histories, &ended.effects, &ended.delivered));
         format!("{ended:?} {} {:?}", run.digest(), run.elapsed)
@@ -66,24 +67,25 @@ pub(super) fn run_twice(case: &WorkerCase, kind: StoreKind) -> Result<Run<Ended>
     if told == again { Ok(first) } else { Err(TestCaseError::fail("the same case is played in two ways")) }
 }
 
-pub(super) fn run(case: &WorkerCase, kind: StoreKind) -> Run<Ended> {
+/// Plays a case in a world, on the store that `open` opens.
+pub fn run<S: JournalStore + Clone + 'static>(
+    case: &WorkerCase,
+    open: impl Fn(Env) -> BoxFuture<'static, S> + Sync,
+) -> Run<Ended> {
     let delays = case.delays.clone();
     let world = World::new(0).on_event(move |event| {
         delays.get(event.sequence as usize).map_or(Reaction::Continue, |delay| Reaction::Delay(*delay))
     });
-    // Made outside of the world: it is named by chance.
-    let folder = matches!(kind, StoreKind::Sqlite).then(folder);
-    let file = folder.as_ref().map(|folder| folder.path().join("journals.db"));
+    let open = &open;
     world.run(|world| async move {
-        let env = world.env();
-        match file {
-            None => play(case.clone(), world, MemoryStore::new(env)).await,
-            Some(file) => {
-                let store = SqliteStore::open(file, env).await.unwrap();
-                play(case.clone(), world, store).await
-            }
-        }
+        let store = open(world.env()).await;
+        play(case.clone(), world, store).await
     })
+}
+
+/// The store in memory, opened.
+pub fn memory(env: Env) -> BoxFuture<'static, MemoryStore> {
+    Box::pin(async { MemoryStore::new(env) })
 }
 
 async fn play(case: WorkerCase, world: WorldHandle, inner: impl JournalStore + Clone + 'static) -> Ended {
@@ -138,7 +140,8 @@ async fn live(worker: Worker, lives: &[LifeCase], env: &Env) {
     match worker.run().await {}
 }
 
-pub(super) async fn live_once(worker: &Worker, life: LifeCase, env: &Env) {
+/// Lets a worker live once, and rests as long as the case says.
+pub async fn live_once(worker: &Worker, life: LifeCase, env: &Env) {
     match life.ends {
         LifeEnd::Polls(polls_left) => Crash { future: Some(Box::pin(worker.run())), polls_left }.await,
         LifeEnd::After(duration) => drop(env.timeout(duration, worker.run()).await),

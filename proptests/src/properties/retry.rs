@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use crate::CallTimeline;
+use crate::cases::{Ending, Policies, RetryCase, Script, Step};
+use crate::invariants::lone_call_adds_up;
+use crate::models::{CallEnd, LedgerModel, ObservedCall, PredictedEntry, RetryPrediction};
+use crate::played::PlayedTool;
+use crate::strategies::{retry_cases, units};
 use proptest::prelude::*;
 use serde_json::json;
 use windtunnel_core::executor::{BackoffSettings, ToolCall};
-use windtunnel_proptests::CallTimeline;
-use windtunnel_proptests::cases::{Ending, Policies, RetryCase, Script, Step};
-use windtunnel_proptests::invariants::lone_call_adds_up;
-use windtunnel_proptests::models::{CallEnd, LedgerModel, ObservedCall, PredictedEntry, RetryPrediction};
-use windtunnel_proptests::played::PlayedTool;
-use windtunnel_proptests::strategies::{retry_cases, units};
 
-use crate::settings::family;
-use crate::simulated::{self, Setup};
+use super::Property;
+use super::simulated::{self, Setup};
 
-pub(crate) fn check(case: &RetryCase) -> Result<(), TestCaseError> {
+fn check(case: &RetryCase) -> Result<(), TestCaseError> {
     let prediction = RetryPrediction::of(case);
     let policies = Policies::from([("tool".to_owned(), case.policy())]);
     let setup = Setup { backoff: case.backoff, units: case.units.clone(), ..Setup::default() }
@@ -57,26 +57,21 @@ pub(crate) fn check(case: &RetryCase) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(family!("retry"))]
+/// Waits of years, of a tool that always fails.
+fn long_waits() -> impl Strategy<Value = RetryCase> {
+    let waits = (0.001..1e9, 1.0..3.0, 0_u32..=4, prop::collection::vec(units(), 4), 0_u64..=u64::from(u32::MAX));
+    waits.prop_map(|(base_s, multiplier, retries, units, takes_ns)| RetryCase {
+        script: Script::always(Step { takes: Duration::from_nanos(takes_ns), ending: Ending::ForeignError }),
+        retries,
+        timeout: None,
+        backoff: BackoffSettings { base_s, max_s: 1e9, multiplier, jitter: 1.0 },
+        units,
+    })
+}
 
-    #[test]
-    fn a_lone_call_does_what_the_model_says(case in retry_cases()) {
-        check(&case)?;
-    }
-
-    #[test]
-    fn waits_of_years_are_exact_too(
-        base_s in 0.001..1e9, multiplier in 1.0..3.0, retries in 0_u32..=4, units in prop::collection::vec(units(), 4),
-        takes_ns in 0_u64..=u64::from(u32::MAX),
-    ) {
-        let step = Step { takes: Duration::from_nanos(takes_ns), ending: Ending::ForeignError };
-        check(&RetryCase {
-            script: Script::always(step),
-            retries,
-            timeout: None,
-            backoff: BackoffSettings { base_s, max_s: 1e9, multiplier, jitter: 1.0 },
-            units,
-        })?;
-    }
+pub(super) fn properties() -> Vec<Property> {
+    vec![
+        Property::new("lone_calls", "a lone call does what the model says", retry_cases, |case| check(&case)),
+        Property::new("long_waits", "waits of years are exact too", long_waits, |case| check(&case)),
+    ]
 }

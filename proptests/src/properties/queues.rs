@@ -1,19 +1,19 @@
 //! First come, first served (E10), to the nanosecond.
 
+use crate::CallTimeline;
+use crate::cases::{Ending, Policies, QueueCase, QueuedCall, Script, Step, ToolPolicy, run_limits};
+use crate::models::{QueuePrediction, Turn};
+use crate::played::PlayedTool;
+use crate::strategies::{queue_cases, staggered_queue_cases};
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use proptest::prelude::*;
 use serde_json::json;
 use windtunnel_core::executor::{CallContext, ToolCall};
-use windtunnel_proptests::CallTimeline;
-use windtunnel_proptests::cases::{Ending, Policies, QueueCase, QueuedCall, Script, Step, ToolPolicy, run_limits};
-use windtunnel_proptests::models::{QueuePrediction, Turn};
-use windtunnel_proptests::played::PlayedTool;
-use windtunnel_proptests::strategies::{queue_cases, staggered_queue_cases};
 
-use crate::settings::family;
-use crate::simulated::{self, Setup};
+use super::Property;
+use super::simulated::{self, Setup};
 
 fn tool(call: &QueuedCall) -> String {
     format!("{}-{}", call.kind, if call.is_exclusive { "alone" } else { "shared" })
@@ -30,7 +30,7 @@ fn policies(case: &QueueCase) -> Policies {
 
 /// How the futures of the calls are polled.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Polling {
+enum Polling {
     /// In the order they are woken, as tasks are.
     AsWoken,
     /// All of them in turn, whichever was woken, as `join` does.
@@ -75,25 +75,28 @@ fn observe(case: &QueueCase, polling: Polling) -> Result<Vec<Turn>, TestCaseErro
     case.calls.iter().enumerate().map(turn).collect()
 }
 
-pub(crate) fn check(case: &QueueCase, polling: Polling) -> Result<(), TestCaseError> {
+fn check(case: &QueueCase, polling: Polling) -> Result<(), TestCaseError> {
     prop_assert_eq!(observe(case, polling)?, QueuePrediction::of(case).turns);
     Ok(())
 }
 
-pub(crate) fn pollings() -> impl Strategy<Value = Polling> {
+fn pollings() -> impl Strategy<Value = Polling> {
     prop_oneof![Just(Polling::AsWoken), Just(Polling::AllInTurn)]
 }
 
-proptest! {
-    #![proptest_config(family!("queues"))]
-
-    #[test]
-    fn calls_that_come_at_once_are_served_in_order(case in queue_cases(), polling in pollings()) {
-        check(&case, polling)?;
-    }
-
-    #[test]
-    fn calls_that_come_one_after_the_other_are_served_in_order(case in staggered_queue_cases(), polling in pollings()) {
-        check(&case, polling)?;
-    }
+pub(super) fn properties() -> Vec<Property> {
+    vec![
+        Property::new(
+            "queues",
+            "calls that come at once are served in order",
+            || (queue_cases(), pollings()),
+            |(case, polling)| check(&case, polling),
+        ),
+        Property::new(
+            "staggered_queues",
+            "calls that come one after the other are served in order",
+            || (staggered_queue_cases(), pollings()),
+            |(case, polling)| check(&case, polling),
+        ),
+    ]
 }

@@ -1,21 +1,21 @@
 //! Run guards: which calls count, and which may run (E2, E7).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::cases::{Answer, ApprovalScript, ApprovalStep, CallCase, GuardCase, Script, ToolPolicy, run_limits};
+use crate::invariants;
+use crate::models::{GuardModel, Reviewed};
+use crate::played::PlayedTool;
+use crate::strategies::guard_cases;
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 use windtunnel_core::executor::{CallContext, ToolCall};
-use windtunnel_proptests::cases::{
-    Answer, ApprovalScript, ApprovalStep, CallCase, GuardCase, Script, ToolPolicy, run_limits,
-};
-use windtunnel_proptests::models::{GuardModel, Reviewed};
-use windtunnel_proptests::played::PlayedTool;
-use windtunnel_proptests::strategies::guard_cases;
 
-use crate::settings::family;
-use crate::simulated::{self, Setup};
+use super::Property;
+use super::simulated::{self, Setup};
 
-pub(crate) fn tool_call(call: &CallCase) -> ToolCall {
+fn tool_call(call: &CallCase) -> ToolCall {
     ToolCall::new(&*call.tool, call.arguments.to_json()).with_id(&*call.id)
 }
 
@@ -27,7 +27,7 @@ fn setup(case: &GuardCase, confirm: bool) -> Setup {
     })
 }
 
-pub(crate) fn check_sequence(case: &GuardCase) -> Result<(), TestCaseError> {
+fn check_sequence(case: &GuardCase) -> Result<(), TestCaseError> {
     let calls: Vec<_> = case.calls.iter().map(tool_call).collect();
     let ran = simulated::run(setup(case, false), |executor| async move {
         let executor = executor.in_context(CallContext { run_id: "run".to_owned(), ..CallContext::default() });
@@ -46,7 +46,7 @@ pub(crate) fn check_sequence(case: &GuardCase) -> Result<(), TestCaseError> {
 }
 
 /// All at once, each waiting for its reviewer: the guards must be checked again when the decision comes.
-pub(crate) fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Result<(), TestCaseError> {
+fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Result<(), TestCaseError> {
     let reviewed = |call: &CallCase| -> Reviewed {
         let number: usize = call.id.trim_start_matches("id-").parse().unwrap();
         decisions[number]
@@ -63,8 +63,8 @@ pub(crate) fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Res
         results.iter().map(|result| result.error_kind().map(|kind| kind.as_str())).collect::<Vec<_>>()
     })?;
     // Repeats run at once with what they repeat, so the log cannot tell their attempts apart; the model can.
-    windtunnel_proptests::invariants::order(&ran.events)?;
-    windtunnel_proptests::invariants::one_entry_per_finished_call(&ran.events, &ran.entries)?;
+    invariants::order(&ran.events)?;
+    invariants::one_entry_per_finished_call(&ran.events, &ran.entries)?;
     let mut model = GuardModel::new(case.policies.clone(), case.calls_max);
     let with_reviews: Vec<_> = case.calls.iter().map(|call| (call.clone(), reviewed(call))).collect();
     let answers = model.play(&with_reviews);
@@ -74,50 +74,53 @@ pub(crate) fn check_reviewed(case: &GuardCase, decisions: &[Reviewed; 3]) -> Res
     Ok(())
 }
 
-pub(crate) fn decisions() -> impl Strategy<Value = [Reviewed; 3]> {
+fn decisions() -> impl Strategy<Value = [Reviewed; 3]> {
     let reviewed = (0_u64..4, prop::bool::weighted(0.85))
         .prop_map(|(seconds, is_approved)| Reviewed { after: Duration::from_secs(seconds), is_approved });
     [reviewed.clone(), reviewed.clone(), reviewed]
 }
 
-proptest! {
-    #![proptest_config(family!("guards"))]
-
-    #[test]
-    fn a_sequence_is_counted_as_the_model_counts(case in guard_cases()) {
-        check_sequence(&case)?;
-    }
-
-    #[test]
-    fn guards_hold_while_reviewers_think(case in guard_cases(), decisions in decisions()) {
-        check_reviewed(&case, &decisions)?;
-    }
-
-    #[test]
-    fn runs_are_counted_apart_and_anew_once_ended(
-        case in guard_cases(), runs in btree_map(0_usize..12, 0_u8..3, 0..12), ended in 0_usize..12,
-    ) {
-        let run_of = |index: usize| format!("run-{}", runs.get(&index).copied().unwrap_or(0));
-        let calls: Vec<_> = case.calls.iter().enumerate().map(|(index, call)| (run_of(index), tool_call(call))).collect();
-        let ran = simulated::run(setup(&case, false), |executor| async move {
-            let mut kinds = Vec::new();
-            for (index, (run_id, call)) in calls.into_iter().enumerate() {
-                if index == ended {
-                    executor.end_run(&run_id);
-                }
-                let executor = executor.in_context(CallContext { run_id, ..CallContext::default() });
-                kinds.push(executor.run_call(call).await.unwrap().error_kind().map(|kind| kind.as_str()));
-            }
-            kinds
-        })?;
-        let mut models = std::collections::BTreeMap::new();
-        let fresh = || GuardModel::new(case.policies.clone(), case.calls_max);
-        for (index, call) in case.calls.iter().enumerate() {
+/// Runs are counted apart, and anew once they have ended.
+fn check_runs(case: &GuardCase, runs: &BTreeMap<usize, u8>, ended: usize) -> Result<(), TestCaseError> {
+    let run_of = |index: usize| format!("run-{}", runs.get(&index).copied().unwrap_or(0));
+    let calls: Vec<_> = case.calls.iter().enumerate().map(|(index, call)| (run_of(index), tool_call(call))).collect();
+    let ran = simulated::run(setup(case, false), |executor| async move {
+        let mut kinds = Vec::new();
+        for (index, (run_id, call)) in calls.into_iter().enumerate() {
             if index == ended {
-                models.remove(&run_of(index));
+                executor.end_run(&run_id);
             }
-            let expected = models.entry(run_of(index)).or_insert_with(fresh).commit(call).error_kind();
-            prop_assert_eq!(ran.output[index], expected, "call {}", index);
+            let executor = executor.in_context(CallContext { run_id, ..CallContext::default() });
+            kinds.push(executor.run_call(call).await.unwrap().error_kind().map(|kind| kind.as_str()));
         }
+        kinds
+    })?;
+    let mut models = BTreeMap::new();
+    let fresh = || GuardModel::new(case.policies.clone(), case.calls_max);
+    for (index, call) in case.calls.iter().enumerate() {
+        if index == ended {
+            models.remove(&run_of(index));
+        }
+        let expected = models.entry(run_of(index)).or_insert_with(fresh).commit(call).error_kind();
+        prop_assert_eq!(ran.output[index], expected, "call {}", index);
     }
+    Ok(())
+}
+
+pub(super) fn properties() -> Vec<Property> {
+    vec![
+        Property::new("guards", "a sequence is counted as the model counts", guard_cases, |case| check_sequence(&case)),
+        Property::new(
+            "reviewed_guards",
+            "guards hold while reviewers think",
+            || (guard_cases(), decisions()),
+            |(case, decisions)| check_reviewed(&case, &decisions),
+        ),
+        Property::new(
+            "runs",
+            "runs are counted apart, and anew once they have ended",
+            || (guard_cases(), btree_map(0_usize..12, 0_u8..3, 0..12), 0_usize..12),
+            |(case, runs, ended)| check_runs(&case, &runs, ended),
+        ),
+    ]
 }

@@ -2,17 +2,17 @@
 
 use std::num::NonZeroU64;
 
-use proptest::prelude::*;
-use windtunnel_core::evaluator::{ExecutionLimits, ExecutionPolicy};
-use windtunnel_proptests::cases::{Keying, ProgramCase, ProgramTree, without_messages};
-use windtunnel_proptests::models::{PredictedCall, ProgramPrediction};
-use windtunnel_proptests::played::ObservedAttempt;
-use windtunnel_proptests::strategies::{
+use crate::cases::{Keying, ProgramCase, ProgramTree, without_messages};
+use crate::models::{PredictedCall, ProgramPrediction};
+use crate::played::ObservedAttempt;
+use crate::strategies::{
     failing_tools, lambda_programs, programs, retry_policies, sequential_program_cases, slow_tools,
 };
+use proptest::prelude::*;
+use windtunnel_core::evaluator::{ExecutionLimits, ExecutionPolicy};
 
-use super::evaluated::{Evaluated, evaluate, predict};
-use crate::settings::family;
+use crate::properties::Property;
+use crate::properties::evaluated::{Evaluated, evaluate, predict};
 
 /// The calls that a provider saw, each with its last attempt.
 fn calls(attempts: &[ObservedAttempt]) -> Vec<PredictedCall> {
@@ -45,7 +45,7 @@ fn check_consumption(evaluated: &Evaluated, prediction: &ProgramPrediction) -> R
     Ok(())
 }
 
-pub(crate) fn check_sequential(case: &ProgramCase) -> Result<(), TestCaseError> {
+pub(super) fn check_sequential(case: &ProgramCase) -> Result<(), TestCaseError> {
     let prediction = predict(case)?;
     let evaluated = evaluate(case)?;
     prop_assert!(prediction.is_certain, "one thing after another is certain");
@@ -73,34 +73,35 @@ fn check_free(case: &ProgramCase) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(family!("program-model"))]
-
-    #[test]
-    fn one_thing_after_another_is_as_predicted_with_its_failures(case in sequential_program_cases()) {
-        check_sequential(&case)?;
-    }
-
-    #[test]
-    fn things_at_once_are_as_predicted(program in programs(), tools in slow_tools()) {
-        check_free(&ProgramCase { tools, ..ProgramCase::plain(program) })?;
-    }
-
-    #[test]
-    fn lambdas_in_each_other_are_as_predicted(program in lambda_programs(), tools in slow_tools()) {
-        check_free(&ProgramCase { tools, ..ProgramCase::plain(program) })?;
-    }
-
-    #[test]
-    fn things_at_once_within_a_limit_are_as_predicted(program in programs(), tools in slow_tools(), limit in 1_u64..4) {
-        let limits = ExecutionLimits { max_concurrency: NonZeroU64::new(limit), ..ExecutionLimits::default() };
-        check_free(&ProgramCase { tools, limits, ..ProgramCase::plain(program) })?;
-    }
-
-    #[test]
-    fn retries_at_once_are_as_predicted(program in programs(), mut tools in failing_tools(), retry in retry_policies()) {
-        tools.keying = Keying::Arguments;
-        let policy = ExecutionPolicy { retry, ..ExecutionPolicy::default() };
-        check_free(&ProgramCase { tools, policy, ..ProgramCase::plain(program) })?;
-    }
+pub(super) fn properties() -> Vec<Property> {
+    let free = |(program, tools)| check_free(&ProgramCase { tools, ..ProgramCase::plain(program) });
+    vec![
+        Property::new(
+            "sequential_programs",
+            "one thing after another is as predicted, with its failures",
+            sequential_program_cases,
+            |case| check_sequential(&case),
+        ),
+        Property::new("programs", "things at once are as predicted", || (programs(), slow_tools()), free),
+        Property::new("lambdas", "lambdas in each other are as predicted", || (lambda_programs(), slow_tools()), free),
+        Property::new(
+            "capped_programs",
+            "things at once within a limit are as predicted",
+            || (programs(), slow_tools(), 1_u64..4),
+            |(program, tools, limit)| {
+                let limits = ExecutionLimits { max_concurrency: NonZeroU64::new(limit), ..ExecutionLimits::default() };
+                check_free(&ProgramCase { tools, limits, ..ProgramCase::plain(program) })
+            },
+        ),
+        Property::new(
+            "retrying_programs",
+            "retries at once are as predicted",
+            || (programs(), failing_tools(), retry_policies()),
+            |(program, mut tools, retry)| {
+                tools.keying = Keying::Arguments;
+                let policy = ExecutionPolicy { retry, ..ExecutionPolicy::default() };
+                check_free(&ProgramCase { tools, policy, ..ProgramCase::plain(program) })
+            },
+        ),
+    ]
 }

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::cases::{ApprovalScript, Policies};
+use crate::played::PlayedReviewer;
+use crate::{Violation, invariants};
 use proptest::test_runner::TestCaseError;
 use windtunnel_core::env::Env;
 use windtunnel_core::event::{Event, Sink};
@@ -12,24 +15,25 @@ use windtunnel_core::executor::{
     Backoff, BackoffSettings, Executor, ExecutorBuilder, LedgerEntry, MemoryLedger, RunLimits,
 };
 use windtunnel_core::tool::{Registry, Tool};
-use windtunnel_proptests::cases::{ApprovalScript, Policies};
-use windtunnel_proptests::played::PlayedReviewer;
-use windtunnel_proptests::{Violation, invariants};
 use windtunnel_sim::{Reaction, World};
 
 /// An executor to be set up in a world.
-pub(crate) struct Setup {
-    pub(crate) registry: Registry,
-    pub(crate) backoff: BackoffSettings,
-    pub(crate) limits: RunLimits,
+#[derive(Debug)]
+pub struct Setup {
+    /// The tools.
+    pub registry: Registry,
+    /// How long retries wait.
+    pub backoff: BackoffSettings,
+    /// What runs may do.
+    pub limits: RunLimits,
     /// What the waits draw, in order; 0 past the end.
-    pub(crate) units: Vec<f64>,
+    pub units: Vec<f64>,
     /// What the reviewer does, by call id.
-    pub(crate) reviews: BTreeMap<String, ApprovalScript>,
+    pub reviews: BTreeMap<String, ApprovalScript>,
     /// How long the world holds up the step after each event, in a circle; not at all if empty.
-    pub(crate) delays: Vec<Duration>,
+    pub delays: Vec<Duration>,
     /// Changes the builder last of all.
-    pub(crate) adjust: fn(ExecutorBuilder) -> ExecutorBuilder,
+    pub adjust: fn(ExecutorBuilder) -> ExecutorBuilder,
 }
 
 impl Default for Setup {
@@ -47,32 +51,44 @@ impl Default for Setup {
 }
 
 impl Setup {
-    pub(crate) fn with_tool(mut self, tool: impl Tool + 'static) -> Self {
+    /// With one more tool.
+    #[must_use]
+    pub fn with_tool(mut self, tool: impl Tool + 'static) -> Self {
         self.registry.register(tool).unwrap();
         self
     }
 }
 
 /// What came of a scenario.
-pub(crate) struct Ran<T> {
-    pub(crate) output: T,
-    pub(crate) events: Vec<Event>,
-    pub(crate) entries: Vec<LedgerEntry>,
+#[derive(Debug)]
+pub struct Ran<T> {
+    /// What the body gave.
+    pub output: T,
+    /// The log.
+    pub events: Vec<Event>,
+    /// The ledger.
+    pub entries: Vec<LedgerEntry>,
     /// How many random numbers were drawn.
-    pub(crate) draws: usize,
+    pub draws: usize,
 }
 
 impl<T> Ran<T> {
     /// What holds whatever the scenario was.
-    pub(crate) fn check(&self, policies: &Policies, limits: &RunLimits) -> Result<(), Violation> {
+    ///
+    /// # Errors
+    /// What does not.
+    pub fn check(&self, policies: &Policies, limits: &RunLimits) -> Result<(), Violation> {
         invariants::waits_are_exact(&self.events)?;
         self.check_held_up(policies, limits)
     }
 
     /// What holds even if the world holds up steps.
-    pub(crate) fn check_held_up(&self, policies: &Policies, limits: &RunLimits) -> Result<(), Violation> {
+    ///
+    /// # Errors
+    /// What does not.
+    pub fn check_held_up(&self, policies: &Policies, limits: &RunLimits) -> Result<(), Violation> {
         let caps = limits.per_kind.iter().map(|(kind, cap)| (kind.clone(), cap.get())).collect();
-        let spans = windtunnel_proptests::Span::of_events(&self.events);
+        let spans = crate::Span::of_events(&self.events);
         invariants::order(&self.events)?;
         invariants::calls_end_once(&self.events)?;
         invariants::nothing_follows_a_run(&self.events)?;
@@ -86,7 +102,10 @@ impl<T> Ran<T> {
 }
 
 /// Runs `body` with the executor, in a world that lasts as long as its clock.
-pub(crate) fn run<T, F, Fut>(setup: Setup, body: F) -> Result<Ran<T>, TestCaseError>
+///
+/// # Errors
+/// How the world ended, if not with the body.
+pub fn run<T, F, Fut>(setup: Setup, body: F) -> Result<Ran<T>, TestCaseError>
 where
     T: Send,
     F: FnOnce(Executor) -> Fut + Send,
@@ -119,7 +138,7 @@ fn scripted_chance(env: Env, units: Vec<f64>, drawn: Arc<AtomicUsize>) -> Env {
 }
 
 /// An executor with the tools, backoff and limits of a setup, whose chance is the environment's own.
-pub(crate) fn plain_executor(setup: Setup, env: Env, sink: impl Sink + 'static) -> Executor {
+pub fn plain_executor(setup: Setup, env: Env, sink: impl Sink + 'static) -> Executor {
     let backoff = Backoff::new(setup.backoff).unwrap();
     Executor::builder(setup.registry).env(env).backoff(backoff).run_limits(setup.limits).sink(sink).build()
 }

@@ -2,42 +2,54 @@
 
 use std::time::Duration;
 
+use crate::cases::ProgramCase;
+use crate::invariants::{attempts_keep_their_call, order, programs_finish_once};
+use crate::models::{ProgramEnd, ProgramPrediction};
+use crate::played::{ObservedAttempt, PlayedProvider};
 use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 use windtunnel_core::evaluator::{Consumption, Evaluation, Evaluator, Program};
 use windtunnel_core::event::Event;
-use windtunnel_proptests::cases::ProgramCase;
-use windtunnel_proptests::invariants::{attempts_keep_their_call, order, programs_finish_once};
-use windtunnel_proptests::models::{ProgramEnd, ProgramPrediction};
-use windtunnel_proptests::played::{ObservedAttempt, PlayedProvider};
 use windtunnel_sim::{World, WorldHandle};
 
 /// How siblings take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turns {
+pub enum Turns {
+    /// As they are written.
     Written,
+    /// Drawn from this seed.
     Drawn(u64),
 }
 
 /// What came of one evaluation.
 #[derive(Debug)]
-pub(crate) struct Evaluated {
-    pub(crate) end: ProgramEnd,
+pub struct Evaluated {
+    /// The end.
+    pub end: ProgramEnd,
     /// The value or the error, with its wording.
-    pub(crate) told: String,
-    pub(crate) consumption: Consumption,
-    pub(crate) elapsed: Duration,
-    pub(crate) attempts: Vec<ObservedAttempt>,
-    pub(crate) running_max: usize,
-    pub(crate) events: Vec<Event>,
+    pub told: String,
+    /// What was used.
+    pub consumption: Consumption,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The attempts that the provider saw, in order.
+    pub attempts: Vec<ObservedAttempt>,
+    /// How many tools were at work at once at most.
+    pub running_max: usize,
+    /// The log.
+    pub events: Vec<Event>,
 }
 
-pub(crate) fn read(program: &Value) -> Result<Program, TestCaseError> {
+/// The program of this text.
+///
+/// # Errors
+/// Why it is none.
+pub fn read(program: &Value) -> Result<Program, TestCaseError> {
     Program::from_value(program).map_err(|refusal| TestCaseError::fail(format!("{refusal}\n{program}")))
 }
 
 /// An evaluator of a case's program in a world, and its provider.
-pub(crate) fn evaluator(case: &ProgramCase, world: &WorldHandle, turns: Turns) -> (Evaluator, PlayedProvider) {
+pub fn evaluator(case: &ProgramCase, world: &WorldHandle, turns: Turns) -> (Evaluator, PlayedProvider) {
     let provider = PlayedProvider::new(world.env(), case.tools.clone());
     let evaluator = Evaluator::new(provider.clone())
         .env(world.env())
@@ -48,28 +60,35 @@ pub(crate) fn evaluator(case: &ProgramCase, world: &WorldHandle, turns: Turns) -
 }
 
 /// The value or the error in words.
-pub(crate) fn told(evaluation: &Evaluation) -> String {
+pub fn told(evaluation: &Evaluation) -> String {
     match &evaluation.result {
         Ok(answer) => format!("{answer:?}"),
         Err(error) => error.to_string(),
     }
 }
 
-pub(crate) fn evaluate(case: &ProgramCase) -> Result<Evaluated, TestCaseError> {
+/// Evaluates, with siblings in the order they are written in.
+///
+/// # Errors
+/// What is broken.
+pub fn evaluate(case: &ProgramCase) -> Result<Evaluated, TestCaseError> {
     evaluate_in_turns(case, Turns::Written)
 }
 
 /// Evaluates in a fresh world, waits long after, and checks what holds whatever the case was.
-pub(crate) fn evaluate_in_turns(case: &ProgramCase, turns: Turns) -> Result<Evaluated, TestCaseError> {
+///
+/// # Errors
+/// What is broken.
+pub fn evaluate_in_turns(case: &ProgramCase, turns: Turns) -> Result<Evaluated, TestCaseError> {
     let program = read(&case.program.to_json())?;
     evaluate_program(&program, case, turns)
 }
 
-pub(crate) fn evaluate_program(
-    program: &Program,
-    case: &ProgramCase,
-    turns: Turns,
-) -> Result<Evaluated, TestCaseError> {
+/// Evaluates a program that is read already.
+///
+/// # Errors
+/// What is broken.
+pub fn evaluate_program(program: &Program, case: &ProgramCase, turns: Turns) -> Result<Evaluated, TestCaseError> {
     let seed = if let Turns::Drawn(seed) = turns { seed } else { 0 };
     let run = World::new(seed).time_limit(Duration::MAX).run(|world| async move {
         let (evaluator, provider) = evaluator(case, &world, turns);
@@ -124,6 +143,9 @@ impl Evaluated {
 }
 
 /// The case's prediction, if it can be made.
-pub(crate) fn predict(case: &ProgramCase) -> Result<ProgramPrediction, TestCaseError> {
+///
+/// # Errors
+/// A rejection, if it cannot.
+pub fn predict(case: &ProgramCase) -> Result<ProgramPrediction, TestCaseError> {
     ProgramPrediction::of(case).ok_or_else(|| TestCaseError::reject("the evaluation is too long"))
 }
