@@ -5,6 +5,7 @@ mod agents;
 mod conformance;
 mod first_test;
 mod fuzzing;
+mod guide;
 mod journals;
 mod readme;
 mod refund;

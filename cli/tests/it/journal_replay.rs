@@ -1,7 +1,5 @@
 //! `windtunnel replay --journal`.
 
-use std::path::Path;
-
 use insta::assert_snapshot;
 
 use crate::command::Folder;
@@ -82,23 +80,4 @@ fn a_case_without_a_journal_cannot_keep_one() {
     assert_eq!((ended.code, &*ended.out), (Some(2), ""));
     assert_snapshot!(ended.err, @r#"error: the case "calls" has no journal: only cases of the kinds operations and agent keep one"#);
     assert!(!folder.path.join("calls.db").exists());
-}
-
-#[test]
-fn the_commands_of_the_readme_work_as_they_are_written() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let example = std::fs::read_to_string(root.join("examples/refund_agent.toml")).unwrap();
-    let folder = Folder::new("journal_readme", &[]);
-    std::fs::create_dir(folder.path.join("examples")).unwrap();
-    std::fs::write(folder.path.join("examples/refund_agent.toml"), example).unwrap();
-    let commands = readme.lines().filter_map(|line| line.strip_prefix("windtunnel "));
-    let commands: Vec<_> = commands.filter(|command| command.contains("refund.db")).collect();
-    assert_eq!(commands.len(), 3, "{commands:?}");
-    for command in commands {
-        let arguments: Vec<_> = command.split_whitespace().collect();
-        let ended = folder.run(&arguments);
-        assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{command}");
-        assert!(ended.out.lines().count() > 1, "{command}");
-    }
 }

@@ -4,10 +4,12 @@
 mod agent;
 mod check;
 mod command;
+mod console;
 mod diff;
 mod exports;
 mod faults;
 mod fixture;
+mod guide;
 mod init;
 mod input;
 mod interrupt;
@@ -32,3 +34,4 @@ mod schema;
 mod shrink;
 mod sweep;
 mod traffic;
+mod workflow;

@@ -17,6 +17,7 @@ use windtunnel_core::executor::{Executor, RunError};
 use windtunnel_core::tool::{FunctionTool, Registry, ToolError};
 use windtunnel_sim::{Process, World, WorldHandle};
 
+// ANCHOR: server
 /// How often each payment was made, by its idempotency key.
 type Paid = Arc<Mutex<BTreeMap<String, u32>>>;
 
@@ -55,7 +56,9 @@ async fn serve_bank(process: Process, paid: Paid) {
         });
     }
 }
+// ANCHOR_END: server
 
+// ANCHOR: client
 /// One call over a connection of its own.
 async fn call(process: &Process, key: &str) -> Result<Value, BoxError> {
     let stream = process.connect("bank", 7000).await?;
@@ -76,7 +79,9 @@ fn executor(process: &Process) -> Executor {
     registry.register(pay.retries(3).timeout(Duration::from_secs(2))).unwrap();
     Executor::builder(registry).env(process.env()).sink(process.trace()).build()
 }
+// ANCHOR_END: client
 
+// ANCHOR: scene
 async fn scene(world: &WorldHandle) -> (Executor, Paid) {
     let paid = Paid::default();
     let kept = Arc::clone(&paid);
@@ -85,6 +90,7 @@ async fn scene(world: &WorldHandle) -> (Executor, Paid) {
     agent.env().sleep(Duration::from_millis(1)).await;
     (executor(&agent), paid)
 }
+// ANCHOR_END: scene
 
 #[test]
 fn a_tool_is_called_over_the_protocol() {
@@ -97,6 +103,7 @@ fn a_tool_is_called_over_the_protocol() {
     assert_eq!(run.outcome.unwrap(), (json!({"receipt": "pay"}), vec![1]));
 }
 
+// ANCHOR: crash
 #[test]
 fn a_bank_that_crashes_after_it_paid_is_asked_again_under_the_same_key() {
     let mut twice = 0;
@@ -121,6 +128,7 @@ fn a_bank_that_crashes_after_it_paid_is_asked_again_under_the_same_key() {
     }
     assert!(twice > 0, "no crash came between the payment and its answer");
 }
+// ANCHOR_END: crash
 
 #[test]
 fn the_same_seed_is_the_same_trace() {

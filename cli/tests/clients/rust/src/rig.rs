@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::observation::{self, DESCRIPTION, RESULT, Seen, TOOL, at_once, parameters};
 
+// ANCHOR: model
 pub async fn play(wanted: &[String]) {
     let openai = OpenAI::from_env().expect("the environment says where");
     let anthropic = Anthropic::from_env().expect("the environment says where");
@@ -22,6 +23,7 @@ pub async fn play(wanted: &[String]) {
     play_with("responses", wanted, openai.responses("gpt-5.2")).await;
     play_with("messages", wanted, anthropic.completion("claude-opus-4-6")).await;
 }
+// ANCHOR_END: model
 
 async fn play_with<W, T>(api: &str, wanted: &[String], model: Model<W, T>)
 where
@@ -34,6 +36,7 @@ where
     .await;
 }
 
+// ANCHOR: tool
 async fn ask<W, T>(model: &Model<W, T>, scene: &str, prompt: &str, seen: &mut Seen) -> Result<(), ProviderError>
 where
     W: Wire<Op = Completion> + Clone + 'static,
@@ -72,6 +75,7 @@ where
     }
     Ok(())
 }
+// ANCHOR_END: tool
 
 fn note(response: &CompletionResponse, seen: &mut Seen) {
     seen.texts.extend(Some(response.text()).filter(|text| !text.is_empty()));
