@@ -20,6 +20,8 @@
 //! broken with the smallest counterexample, or not applicable. `RETRY-CRATES.md` and `LIMIT-CRATES.md` say what published
 //! crates keep.
 //!
+//! [`worlds`] run whole systems: random operations with random faults, made small together, printed as a test and a case file.
+//!
 //! To test a retry loop of your own against a model, run it on a [`RetryCase`](cases::RetryCase), on a clock that a test can
 //! move, and compare what it did with the prediction:
 //!
@@ -73,6 +75,7 @@ pub mod strategies;
 pub mod suites;
 mod timeline;
 mod violation;
+pub mod worlds;
 
 pub use effect::{Effect, EffectLine, EffectLog};
 pub use log_capture::{LogCapture, LogLine};

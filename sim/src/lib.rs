@@ -29,7 +29,7 @@ mod world;
 pub use assertion::{AssertionKind, Assertions, Tally};
 pub use campaign::{
     Campaign, CampaignReport, Coverage, DeterminismError, ExploreError, Failure, Minimal, PairCoverage, Recipe,
-    RecipeError, Skipped, SweepPoint, SweepReport, Watched, explore, explore_in,
+    RecipeError, Skipped, SweepPoint, SweepReport, Watched, explore, explore_in, minimize,
 };
 pub use determinism::Divergence;
 pub use disk::{Disk, File, Metadata, OpenOptions};

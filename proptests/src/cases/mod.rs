@@ -3,6 +3,7 @@
 mod approval;
 mod batch;
 mod call;
+mod fault_plan;
 mod journal;
 mod limits;
 mod model_traffic;
@@ -17,6 +18,7 @@ mod tool_session;
 pub use approval::{Answer, ApprovalScript, ApprovalStep};
 pub use batch::{BatchCall, BatchCase};
 pub use call::{ArgumentsCase, CallCase, GuardCase};
+pub use fault_plan::FaultScope;
 pub use journal::{
     ActivationCase, Advance, CallableEnding, DecisionChoice, DeliveryCase, FaultEnding, FenceChoice, LifeCase, LifeEnd,
     Manners, NextCase, OperationCase, OutputChoice, ReplayCase, Side, StepCase, StoreFault, StoreLaw, StoreOperation,

@@ -4,14 +4,15 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use windtunnel_core::executor::BackoffSettings;
 
-/// Settings that people use: milliseconds to seconds, that double or so. One in nine is the default.
+/// Settings that people use: milliseconds to seconds, that double or so. One in nine is the default. Of 100 at least 70 grow
+/// by half at least, and 60 keep their first delay below their maximum.
 pub fn backoff_settings() -> impl Strategy<Value = BackoffSettings> + Clone {
     let any = (0.001..2.0, 0.0..60.0, 1.0..4.0, 0.0..=1.0).prop_map(settings);
     prop_oneof![1 => Just(BackoffSettings::default()), 8 => any]
 }
 
 /// Settings whose delays are exact in binary: a model that multiplies differently still gets the same bits, as long as
-/// the random numbers are [`units`] of few bits or 0.
+/// the random numbers are [`units`] of few bits or 0. Of 100 at least 20 do not grow, and 20 have no jitter.
 pub fn exact_backoff_settings() -> impl Strategy<Value = BackoffSettings> + Clone {
     let parts = 0_u32..=4096;
     let seconds = move |most: u32| parts.clone().prop_map(move |part| f64::from(part) / 4096.0 * f64::from(most));

@@ -19,6 +19,7 @@ mod backoff;
 mod batch;
 mod call;
 mod duration;
+mod fault_plan;
 mod journal;
 mod json;
 mod limits;
@@ -40,6 +41,7 @@ pub use backoff::{
 pub use batch::batch_cases;
 pub use call::{arguments_cases, call_cases, guard_cases};
 pub use duration::durations;
+pub use fault_plan::{event_patterns, fault_actions, fault_plans, refused_fault_plans};
 pub use journal::{
     calm_worker_cases, replayed_worker_cases, store_operations, store_operations_about, worker_cases, workflow_cases,
 };

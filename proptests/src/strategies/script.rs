@@ -21,12 +21,15 @@ pub fn endings() -> impl Strategy<Value = Ending> + Clone {
 }
 
 /// One attempt, with a length chosen around the time limit it runs under: usually shorter, sometimes equal or a
-/// nanosecond longer, sometimes much longer.
+/// nanosecond longer, sometimes much longer. Of 100 at least 70 keep the limit, 15 pass it, and 10 take exactly as long.
 pub fn steps(timeout: Option<Duration>) -> impl Strategy<Value = Step> + Clone {
     (lengths(timeout), endings()).prop_map(|(takes, ending)| Step { takes, ending })
 }
 
 /// Up to four attempts that may be retried, and then one that may end in any way.
+///
+/// Of 100 scripts at least 30 have one attempt, 20 over two, and 45 end with a value; with a time limit 25 pass it in some
+/// attempt.
 pub fn scripts(timeout: Option<Duration>) -> impl Strategy<Value = Script> + Clone {
     let failing = prop_oneof![
         5 => Just(Ending::ForeignError),

@@ -24,6 +24,8 @@ mod limits;
 #[cfg(test)]
 mod nested;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod programs;
 #[cfg(test)]
 mod properties;
@@ -37,3 +39,5 @@ mod suites;
 mod threads;
 #[cfg(test)]
 mod violations;
+#[cfg(test)]
+mod worlds;

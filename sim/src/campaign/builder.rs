@@ -10,7 +10,6 @@ use super::only::Only;
 use super::parallel::{cores, ordered};
 use super::ran::{Failed, Ran};
 use super::reporting::reported;
-use super::shrink::Shrinker;
 use super::watch::{Watched, Watcher};
 use super::{CampaignReport, ExploreError, Failure, Minimal, Play, Recipe};
 #[cfg(feature = "case")]
@@ -299,8 +298,11 @@ impl<W: Fn(u64) -> World + Sync> Campaign<W> {
             let world = recipe.world(&self.world);
             play(if keeps_choices { world.keep_choices() } else { world })
         };
-        let shrinker = Shrinker::new(&run, &failure.error, failure.recipe.clone(), self.shrink_runs_max);
-        let (recipe, runs) = shrinker.shrink();
+        let mut fails = |recipe: &Recipe, keeps_choices: bool| {
+            let again = run(recipe, keeps_choices);
+            again.outcome.is_err_and(|error| error.is_like(&failure.error)).then_some(again.choices)
+        };
+        let (recipe, runs) = failure.recipe.clone().shrink(self.shrink_runs_max, &mut fails);
         if recipe == failure.recipe {
             return failure;
         }

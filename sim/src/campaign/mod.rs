@@ -27,7 +27,6 @@ pub use failure::{Failure, Minimal};
 pub(crate) use play::Play;
 pub use recipe::{Recipe, RecipeError};
 pub use report::CampaignReport;
-#[cfg(feature = "case")]
-pub(crate) use shrink::{Signature, minimize};
+pub use shrink::minimize;
 pub use sweep::SweepReport;
 pub use watch::Watched;

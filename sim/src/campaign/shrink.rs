@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Recipe;
 use crate::fault::FaultPlan;
-use crate::{Run, Schedule, WorldError};
+use crate::{Schedule, WorldError};
 
 /// What makes two failures the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +25,12 @@ impl Signature {
     }
 }
 
+/// Whether a run of a recipe fails in the same way; if so, which tasks went on, if it was told to keep that.
+pub(super) type Fails<'a> = &'a mut dyn FnMut(&Recipe, bool) -> Option<Vec<u64>>;
+
 /// Tries smaller recipes and keeps those that fail in the same way.
 pub(super) struct Shrinker<'a> {
-    run: &'a dyn Fn(&Recipe, bool) -> Run<()>,
-    signature: Signature,
+    fails: Fails<'a>,
     runs_max: usize,
     runs: usize,
     best: Recipe,
@@ -41,14 +43,8 @@ const PLACES_TRIED_MAX: u64 = 40;
 const CHOICES_TRIED_MAX: usize = 400;
 
 impl<'a> Shrinker<'a> {
-    /// `run` runs a recipe, and keeps choices if it is told to.
-    pub(super) fn new(
-        run: &'a dyn Fn(&Recipe, bool) -> Run<()>,
-        error: &WorldError,
-        recipe: Recipe,
-        runs_max: usize,
-    ) -> Self {
-        Self { run, signature: Signature::of(error), runs_max, runs: 0, best: recipe }
+    pub(super) fn new(fails: Fails<'a>, recipe: Recipe, runs_max: usize) -> Self {
+        Self { fails, runs_max, runs: 0, best: recipe }
     }
 
     /// The smallest recipe that was found, and how many runs that took.
@@ -67,8 +63,7 @@ impl<'a> Shrinker<'a> {
             return false;
         }
         self.runs += 1;
-        let run = (self.run)(&recipe, false);
-        let is_same = run.outcome.is_err_and(|error| Signature::of(&error) == self.signature);
+        let is_same = (self.fails)(&recipe, false).is_some();
         if is_same {
             self.best = recipe;
         }
@@ -140,18 +135,19 @@ impl<'a> Shrinker<'a> {
     }
 
     fn schedule(&mut self) {
-        if self.runs >= self.runs_max {
+        // An order that is given has been made plain before.
+        if self.runs >= self.runs_max || self.best.schedule.is_some() {
             return;
         }
         self.runs += 1;
-        let kept = (self.run)(&self.best, true);
-        if kept.choices.is_empty() {
+        let choices = (self.fails)(&self.best, true).unwrap_or_default();
+        if choices.is_empty() {
             return;
         }
         if self.accept(Recipe { schedule: Some(Schedule::Arrival), ..self.best.clone() }) {
             return;
         }
-        let chosen: Vec<(u64, u64)> = (1..).zip(kept.choices).collect();
+        let chosen: Vec<(u64, u64)> = (1..).zip(choices).collect();
         if !self.accept(self.choosing(&chosen)) {
             return;
         }
@@ -170,9 +166,46 @@ impl<'a> Shrinker<'a> {
     }
 }
 
+impl Recipe {
+    /// The smallest recipe that was found to fail as this one does, with fewer faults, smaller inputs and a plainer order of
+    /// tasks; and how many runs that took, of `runs_max` at the most. `fails` runs a recipe, and says whether it fails in the
+    /// same way ([`WorldError::is_like`]): if so, with [`Run::choices`](crate::Run::choices), which it keeps if it is told to.
+    ///
+    /// ```
+    /// use windtunnel_sim::{Recipe, World, WorldHandle};
+    ///
+    /// async fn scenario(world: WorldHandle) {
+    ///     let amount = world.input("amount", 1000);
+    ///     world.assertions().always("little is paid", amount < 100);
+    /// }
+    /// let run = World::new(7).run(scenario);
+    /// let error = run.outcome.unwrap_err();
+    /// let (smallest, _runs) = Recipe { inputs: run.inputs, ..Recipe::new(7) }.shrink(500, &mut |recipe, _keeps_choices| {
+    ///     let again = recipe.world(World::new).run(scenario);
+    ///     again.outcome.is_err_and(|other| other.is_like(&error)).then_some(again.choices)
+    /// });
+    /// assert_eq!(smallest.inputs["amount"], [100]);
+    /// ```
+    pub fn shrink(self, runs_max: usize, fails: &mut dyn FnMut(&Self, bool) -> Option<Vec<u64>>) -> (Self, usize) {
+        Shrinker::new(fails, self, runs_max).shrink()
+    }
+}
+
+impl WorldError {
+    /// Whether a run that failed by the other one failed in the same way: of the same kind, and by the same assertion.
+    pub fn is_like(&self, other: &Self) -> bool {
+        Signature::of(self) == Signature::of(other)
+    }
+}
+
 /// Leaves out of a list what `fails` does not need: first in large pieces, then one by one (delta debugging). The whole list
 /// is taken to fail.
-pub(crate) fn minimize<T: Clone>(mut list: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
+///
+/// ```
+/// let needed = windtunnel_sim::minimize((0..100).collect(), &mut |list| list.contains(&3) && list.contains(&77));
+/// assert_eq!(needed, [3, 77]);
+/// ```
+pub fn minimize<T: Clone>(mut list: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
     let mut piece = list.len();
     while piece > 0 && !list.is_empty() {
         let mut start = 0;

@@ -67,6 +67,12 @@ impl Case {
         }
     }
 
+    /// The run as one of a world, with why the case failed: what the file says does not hold is an assertion of its name that
+    /// does not.
+    pub fn as_world_run(&self, run: CaseRun) -> Run<()> {
+        self.failed(run, Measure::All)
+    }
+
     /// Runs the case in a world, and gives why it failed.
     pub(super) fn play(&self, world: World, measure: Measure) -> Run<()> {
         self.failed(self.run_in(world), measure)

@@ -12,7 +12,6 @@ use super::error::LoadError;
 use super::explore::Measure;
 use super::lean::{Lean, lean};
 use super::text::Format;
-use crate::campaign::Signature;
 use crate::{Campaign, Failure, Recipe, World, WorldError};
 
 /// A failing run of a case, made small.
@@ -92,7 +91,7 @@ impl Case {
     /// Whether the case fails as that run did.
     pub fn fails_like(&self, failure: &Failure) -> bool {
         let again = self.failed(self.run(self.seed), Measure::All).outcome;
-        again.is_err_and(|error| Signature::of(&error) == Signature::of(&failure.error))
+        again.is_err_and(|error| error.is_like(&failure.error))
     }
 
     /// The case with what a run follows from, and without what it does not fail by.

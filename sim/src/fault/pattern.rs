@@ -101,8 +101,17 @@ impl EventPattern {
         Self { nth, ..self }
     }
 
-    /// The first few events before this one that match, from the first on.
-    pub(crate) fn earlier(&self, count: u64) -> impl Iterator<Item = Self> + use<> {
+    /// The first events that match before this one, from the first on, as many as `count` at the most: where a fault may come
+    /// in a smaller run.
+    ///
+    /// ```
+    /// use windtunnel_sim::EventPattern;
+    ///
+    /// let commit = EventPattern::named("operation.commit");
+    /// let earlier: Vec<_> = commit.clone().nth(3).earlier(40).collect();
+    /// assert_eq!(earlier, [commit.clone(), commit.nth(2)]);
+    /// ```
+    pub fn earlier(&self, count: u64) -> impl Iterator<Item = Self> + use<> {
         let pattern = self.clone();
         (1..self.nth.min(count + 1)).map(move |nth| pattern.clone().nth(nth))
     }

@@ -14,13 +14,17 @@ use crate::cases::{
 
 /// Up to four activations of up to four operations, one after another and at the same time, of which one in eight fails
 /// for good at some point.
+///
+/// Of 100 at least 40 have several activations, 70 do several things at the same time, 20 drop an operation in the middle, and
+/// 5 end with a failure.
 pub fn workflow_cases() -> impl Strategy<Value = WorkflowCase> {
     let activations = prop_oneof![3 => vec(activations(), 1..=2), 2 => vec(activations(), 3..=4)];
     (activations, prop::bool::weighted(0.9))
         .prop_map(|(activations, completes)| WorkflowCase { activations, completes })
 }
 
-/// Up to two workflows and three workers, which nothing befalls: no faults, no losses, and no delays.
+/// Up to two workflows and three workers, which nothing befalls: no faults, no losses, and no delays. Of 100 at least 40 have
+/// two workflows, 55 several workers, and 60 events that are delivered.
 pub fn calm_worker_cases() -> impl Strategy<Value = WorkerCase> {
     let workers = (1_usize..=3).prop_map(|count| vec![Vec::new(); count]);
     (vec(workflow_cases(), 1..=2), workers, leases(), vec(deliveries(), 0..=5)).prop_map(
@@ -51,7 +55,7 @@ pub fn worker_cases() -> impl Strategy<Value = WorkerCase> {
 }
 
 /// The same or calm ones, of workflows that do the same in every attempt: one thing after another, or several at once that
-/// always succeed or fail. Workers compare the order or enter again after each record, or do both.
+/// always succeed or fail. Workers compare the order or enter again after each record, or do both: of 100 at least 55 each.
 pub fn replayed_worker_cases() -> impl Strategy<Value = WorkerCase> {
     let cases = prop_oneof![1 => calm_worker_cases(), 2 => worker_cases()];
     let replay = select(vec![(true, false), (false, true), (true, true)])
