@@ -14,7 +14,7 @@ use windtunnel_fixtures::record::RecordingError;
 use windtunnel_fixtures::redaction::RedactionError;
 use windtunnel_sim::ExploreError;
 use windtunnel_sim::case::{JournalError, LoadError};
-use windtunnel_sim::report::ReportError;
+use windtunnel_sim::export::SaveError;
 
 use crate::excerpt::Place;
 use crate::init::InitError;
@@ -41,17 +41,9 @@ pub(crate) enum Failure {
         /// Why not.
         source: io::Error,
     },
-    /// A report cannot be written.
-    #[error(transparent)]
-    Report(#[from] ReportError),
     /// A file that was to be written beside the output cannot be.
-    #[error("{file}: cannot be written: {source}; name a file in a folder that is there and may be written to")]
-    Export {
-        /// The file.
-        file: String,
-        /// Why not.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Save(#[from] SaveError),
     /// There is nothing to explore.
     #[error(transparent)]
     Explore(#[from] ExploreError),

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use windtunnel_fixtures::cassette::replace;
+use windtunnel_sim::export;
 
 use super::arguments::InitOptions;
 use super::error::InitError;
@@ -85,8 +85,8 @@ fn write_all(folder: &Path, manifest: &Path, changed: Option<&String>) -> Result
         Ok(())
     });
     let result = result.and_then(|()| {
-        let replaced = changed.map_or(Ok(()), |text| replace(manifest, text.as_bytes()));
-        replaced.map_err(|source| InitError::Io { file: manifest.to_owned(), source })
+        let saved = changed.map_or(Ok(()), |text| export::save(manifest, text));
+        saved.map_err(|error| InitError::Io { file: error.path, source: error.source })
     });
     if result.is_err() {
         for file in written {

@@ -58,7 +58,7 @@ fn a_file_that_cannot_be_written_is_named_with_a_remedy() {
     {
         let ended = folder.run(&arguments);
         assert_eq!(ended.code, Some(2));
-        let told = "error: no/where.json: cannot be written: ";
+        let told = "error: no/where.json cannot be written: ";
         let remedy = "; name a file in a folder that is there and may be written to\n";
         assert!(ended.err.starts_with(told) && ended.err.ends_with(remedy), "{}", ended.err);
     }

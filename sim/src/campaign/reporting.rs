@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{ExploreError, Failure};
-use crate::report::{Report, ReportError};
+use crate::export::SaveError;
+use crate::report::Report;
 
 /// The variable that names a folder for reports.
 const FOLDER_VARIABLE: &str = "WINDTUNNEL_REPORT";
@@ -36,7 +37,7 @@ fn reported_in(folder: &Path, mut error: ExploreError) -> ExploreError {
     error
 }
 
-fn write(report: &Report, folder: &Path, name: &str) -> Result<PathBuf, ReportError> {
+fn write(report: &Report, folder: &Path, name: &str) -> Result<PathBuf, SaveError> {
     let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).join(name);
     // What is wrong with the folder is told of the file.
     let _told = std::fs::create_dir_all(folder);

@@ -15,6 +15,7 @@
 //! assert_eq!(export::json_lines(&run.trace).lines().count(), run.trace.len());
 //! ```
 
+mod file;
 mod json_lines;
 mod junit;
 mod lane;
@@ -23,6 +24,7 @@ mod otlp;
 mod perfetto;
 mod span;
 
+pub use file::{SaveError, save};
 pub use json_lines::json_lines;
 pub use junit::{JunitCase, JunitOutcome, JunitSuite, junit};
 pub use otlp::otlp;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::file::replace;
 use super::run::RunDocument;
-use super::{ReportError, ReportedCampaign, ReportedRun, page};
+use super::{ReportedCampaign, ReportedRun, page};
+use crate::export::{self, SaveError};
 
 /// A report: runs on a timeline, and what many runs add up to.
 ///
@@ -76,11 +76,9 @@ impl Report {
     /// Writes the page to a file: whole, or not at all. What was there is replaced.
     ///
     /// # Errors
-    /// [`ReportError`] with the file.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
-        let path = path.as_ref();
-        replace(path, self.to_html().as_bytes())
-            .map_err(|source| ReportError::Unwritable { path: path.to_owned(), source })
+    /// [`SaveError`] with the file.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
+        export::save(path, &self.to_html())
     }
 }
 
