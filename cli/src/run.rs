@@ -1,7 +1,8 @@
 //! `windtunnel run`: many seeds of each case, summed up.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use windtunnel_sim::case::Case;
@@ -72,19 +73,7 @@ pub(crate) fn run(
                 line["real_s"] = json!(watch.elapsed().as_secs_f64());
                 write_line(out, &line)?;
             }
-            Format::Text => {
-                summary::write(&heading(&case, options), &tally, style, out)?;
-                summary::write_real_time(tally.runs, watch.elapsed(), out)?;
-                summary::write_faults(&tally, &case.drawn_faults(), out)?;
-                if is_untried {
-                    writeln!(out, "{}: {UNTRIED}", style.bad("FAILED"))?;
-                }
-                summary::write_failures(&tally, replay, style, out)?;
-                if let (Some(first), false) = (tally.failing_seeds.first(), tally.faults.is_empty()) {
-                    writeln!(out, "to make it small: {}", shell::shrink(&options.file, named, *first))?;
-                }
-                writeln!(out)?;
-            }
+            Format::Text => write_text(&case, options, named, &tally, watch.elapsed(), style, out)?,
         }
     }
     exported::write(options.junit.as_deref(), || junit(&suites))?;
@@ -101,6 +90,29 @@ pub(crate) fn run(
         write_line(out, &summary)?;
     }
     Ok(status)
+}
+
+fn write_text(
+    case: &Case,
+    options: &RunOptions,
+    named: Option<&str>,
+    tally: &Tally,
+    real: Duration,
+    style: Style,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let drawn = case.drawn_faults();
+    summary::write(&heading(case, options), tally, style, out)?;
+    summary::write_real_time(tally.runs, real, out)?;
+    summary::write_faults(tally, &drawn, out)?;
+    if tally.is_untried(&drawn) {
+        writeln!(out, "{}: {UNTRIED}", style.bad("FAILED"))?;
+    }
+    summary::write_failures(tally, |seed| shell::replay(&options.file, named, seed), style, out)?;
+    if let (Some(first), false) = (tally.failing_seeds.first(), tally.faults.is_empty()) {
+        writeln!(out, "to make it small: {}", shell::shrink(&options.file, named, *first))?;
+    }
+    writeln!(out)
 }
 
 fn asked(options: &RunOptions) -> u64 {
