@@ -13,7 +13,7 @@ pub fn call_limits() -> impl Strategy<Value = Option<u64>> + Clone {
     option::of(0_u64..=6)
 }
 
-/// Caps of one to three on some of the kinds. With two kinds, at least 20 of 100 cap none, 12 cap both, and 30 have a cap of one.
+/// Caps of one to three on some of the kinds. With two kinds, at least 20 of 100 cap none, 12 cap both, and 22 have a cap of one.
 pub fn caps(kinds: &'static [&'static str]) -> impl Strategy<Value = Caps> {
     btree_map(select(kinds).prop_map(str::to_owned), 1_u32..=3, 0..=kinds.len())
 }

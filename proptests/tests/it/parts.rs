@@ -63,7 +63,7 @@ fn limits_of_runs_are_few_and_sometimes_none() {
     let caps = some_cases(strategies::caps(&["a", "b"]), CASES);
     check(&caps, "cap none", 20, |caps| caps.is_empty());
     check(&caps, "cap both", 12, |caps| caps.len() == 2);
-    check(&caps, "have a cap of one", 30, |caps| caps.values().any(|cap| *cap == 1));
+    check(&caps, "have a cap of one", 22, |caps| caps.values().any(|cap| *cap == 1));
 }
 
 #[test]
