@@ -149,12 +149,13 @@ mod tests {
     #[test]
     fn behind_a_closed_gate_nothing_happens_and_no_step_comes() {
         let door = Door(Arc::new(AtomicBool::new(true)));
-        let (env, log) = (Env::system().with_gate(door.clone()), EventLog::new());
+        let (env, log) = (Env::system().with_host("bank".into()).with_gate(door.clone()), EventLog::new());
         let emitter = Emitter::new(env.clone(), vec![Arc::new(log.clone())]);
         let subject = Subject { run_id: "run-1".into(), call_id: None, parent_id: None };
         let emitted =
             || pin!(emitter.emit(&subject, || EventKind::RunStarted {})).poll(&mut Context::from_waker(Waker::noop()));
         assert_eq!((env.is_open(), emitted(), log.len()), (true, Poll::Ready(()), 1));
+        assert_eq!(log.events()[0].host.as_deref(), Some("bank"));
         door.0.store(false, Ordering::Relaxed);
         assert_eq!((env.is_open(), emitted(), log.len()), (false, Poll::Pending, 1));
         emitter.emit_now(&subject, || EventKind::RunFinished {});

@@ -103,6 +103,20 @@ async fn each_call_of_a_program_is_an_operation_named_by_its_place() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn operations_of_a_program_have_the_version_that_is_said() {
+    let store = MemoryStore::new(env());
+    start(&store, &program_of(&[work(&literal(1))])).await;
+    let tools = executor(&Effects::default());
+    let flow =
+        workflow(move |context| Evaluator::new(context.tools("plan", tools.clone()).unwrap().version("7")).env(env()));
+    Worker::new(store.clone()).env(env()).workflow(flow).run_until_idle().await.unwrap();
+    let history = history(&store).await;
+    let records = &history.activations[0].records;
+    let versions: Vec<_> = records.iter().map(|committed| &**committed.record.binding().version()).collect();
+    assert_eq!(versions, ["7"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_crash_at_any_point_of_a_program_repeats_nothing_that_was_committed() {
     for limits in [None, NonZeroU64::new(1), NonZeroU64::new(2)] {
         let mut polls = 0;
