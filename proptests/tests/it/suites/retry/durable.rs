@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -11,13 +10,14 @@ use windtunnel_core::durable::{
     ActivationRetry, MemoryStore, OperationCall, OperationKind, Worker, Workflow, WorkflowContext,
 };
 use windtunnel_core::env::Env;
-use windtunnel_core::event::{Event, EventKind, Sink};
 use windtunnel_core::executor::{Backoff, BackoffSettings};
 use windtunnel_core::model::{ModelError, ModelErrorKind};
 use windtunnel_proptests::suites::{
     ErrorClass, Operation, OperationError, RetryClient, RetryFailure, RetryFeature, RetryPolicy, RetrySubject,
     Settings, retry_suite,
 };
+
+use super::told::Told;
 
 /// What the operation of a workflow is: a policy counts failures of tools and outages of models apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,18 +118,6 @@ fn failure(kind: Workflows, error: OperationError) -> BoxError {
             let outage = ModelError::new(ModelErrorKind::Overloaded, "not now");
             ModelError { retry_after: error.retry_after, ..outage }.into()
         }
-    }
-}
-
-/// Tells the operation of each wait.
-struct Told(Operation);
-
-impl Sink for Told {
-    fn record(&self, event: &Event) -> Result<(), BoxError> {
-        if let EventKind::ActivationRetry { delay_s, .. } = event.kind {
-            self.0.announce(Duration::try_from_secs_f64(delay_s)?);
-        }
-        Ok(())
     }
 }
 

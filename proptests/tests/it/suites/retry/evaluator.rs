@@ -7,15 +7,16 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use windtunnel_core::BoxFuture;
 use windtunnel_core::env::Env;
+use windtunnel_core::evaluator;
 use windtunnel_core::evaluator::{
     Evaluator, ExecutionPolicy, Program, ProviderCall, ProviderError, ToolDefinition, ToolFailure, ToolProvider,
 };
-use windtunnel_core::event::{Event, EventKind, Sink};
-use windtunnel_core::{BoxError, evaluator};
 use windtunnel_proptests::suites::{
     ErrorClass, Operation, OperationError, RetryClient, RetryFailure, RetryFeature, RetryPolicy, RetrySubject,
     Settings, retry_suite,
 };
+
+use super::told::Told;
 
 const TOOL: &str = "operation";
 
@@ -82,18 +83,6 @@ impl ToolProvider for Provider {
             let failure = if is_permanent { ToolFailure::refused("no") } else { ToolFailure::execution("not today") };
             Err(failure.into())
         })
-    }
-}
-
-/// Tells the operation of each wait.
-struct Told(Operation);
-
-impl Sink for Told {
-    fn record(&self, event: &Event) -> Result<(), BoxError> {
-        if let EventKind::ProgramRetry { delay_s, .. } = event.kind {
-            self.0.announce(std::time::Duration::try_from_secs_f64(delay_s)?);
-        }
-        Ok(())
     }
 }
 

@@ -4,4 +4,5 @@ mod flaws;
 mod ours;
 mod published;
 mod reference;
+mod told;
 mod weakened;

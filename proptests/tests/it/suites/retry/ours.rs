@@ -2,18 +2,18 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use windtunnel_core::BoxError;
 use windtunnel_core::env::Env;
-use windtunnel_core::event::{Event, EventKind, Sink};
 use windtunnel_core::executor::{Backoff, BackoffSettings, Executor, ToolCall, ToolContext};
 use windtunnel_core::tool::{FunctionTool, Registry, ToolError};
 use windtunnel_proptests::suites::{
     ErrorClass, Operation, OperationError, RetryClient, RetryFailure, RetryFeature, RetryPolicy, RetrySubject,
     Settings, retry_suite,
 };
+
+use super::told::Told;
 
 pub(crate) struct Ours;
 
@@ -81,18 +81,6 @@ impl RetryClient for Client {
 
 fn cause(error: &(dyn Error + 'static)) -> Option<OperationError> {
     std::iter::successors(Some(error), |error| (*error).source()).find_map(|error| error.downcast_ref().cloned())
-}
-
-/// Tells the operation of each wait.
-struct Told(Operation);
-
-impl Sink for Told {
-    fn record(&self, event: &Event) -> Result<(), BoxError> {
-        if let EventKind::ToolRetry { delay_s, .. } = event.kind {
-            self.0.announce(Duration::try_from_secs_f64(delay_s)?);
-        }
-        Ok(())
-    }
 }
 
 #[test]
