@@ -14,7 +14,7 @@ pub(crate) struct InitOptions {
     /// The folder of the crate, with its Cargo.toml
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Depend on the windtunnel in this folder [default: on the version of this command]
+    /// Depend on the windtunnel in this folder [default: in the repository of this command]
     #[arg(long, value_name = "DIR", conflicts_with = "git")]
     pub(crate) windtunnel_path: Option<PathBuf>,
     /// Depend on the windtunnel in this repository

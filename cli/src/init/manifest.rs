@@ -7,7 +7,6 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 pub(super) enum Origin {
     Path(String),
     Git(String),
-    Version(String),
 }
 
 /// What is wrong with a manifest.
@@ -33,7 +32,9 @@ pub(super) fn with_windtunnel(text: &str, origin: &Origin) -> Result<String, Man
     let dependencies = manifest.entry(TABLE).or_insert_with(|| Item::Table(Table::new())).as_table_like_mut();
     let wrong = || ManifestError::Invalid(format!("`{TABLE}` is no table"));
     dependencies.ok_or_else(wrong)?.insert(NAME, Item::Value(dependency(origin)));
-    Ok(manifest.to_string())
+    let changed = manifest.to_string();
+    // They are read as any other end of a line, and would be lost.
+    Ok(if text.contains("\r\n") { changed.replace('\n', "\r\n") } else { changed })
 }
 
 const NAME: &str = "windtunnel";
@@ -41,7 +42,6 @@ const TABLE: &str = "dev-dependencies";
 
 fn dependency(origin: &Origin) -> Value {
     let (key, value) = match origin {
-        Origin::Version(version) => return Value::from(version.as_str()),
         Origin::Path(path) => ("path", path),
         Origin::Git(url) => ("git", url),
     };
@@ -54,22 +54,22 @@ mod tests {
 
     use super::*;
 
-    fn version() -> Origin {
-        Origin::Version("0.1.0".to_owned())
+    fn repository() -> Origin {
+        Origin::Git("https://a.b/c".to_owned())
     }
 
     #[test]
     fn comments_and_the_order_of_a_manifest_stay() {
         let manifest = "# Ours.\n[package]\nname   = \"agent\" # as on the door\n\n[dev-dependencies]\nzebra = \"1\"\n\n\
                         [features]\ndefault=[ ]\n";
-        assert_snapshot!(with_windtunnel(manifest, &version()).unwrap(), @r#"
+        assert_snapshot!(with_windtunnel(manifest, &repository()).unwrap(), @r#"
         # Ours.
         [package]
         name   = "agent" # as on the door
 
         [dev-dependencies]
         zebra = "1"
-        windtunnel = "0.1.0"
+        windtunnel = { git = "https://a.b/c" }
 
         [features]
         default=[ ]
@@ -83,7 +83,7 @@ mod tests {
         windtunnel = { path = "../wind tunnel" }
         "#);
         let dotted = "dev-dependencies.a = \"1\"\n[package]\nname = \"a\"\n";
-        assert_snapshot!(with_windtunnel(dotted, &Origin::Git("https://a.b/c".to_owned())).unwrap(), @r#"
+        assert_snapshot!(with_windtunnel(dotted, &repository()).unwrap(), @r#"
         dev-dependencies.a = "1"
         dev-dependencies.windtunnel = { git = "https://a.b/c" }
         [package]
@@ -92,22 +92,29 @@ mod tests {
     }
 
     #[test]
+    fn lines_end_as_they_did() {
+        let manifest = "[package]\r\nname = \"a\"\r\n\r\n[dev-dependencies]\r\nzebra = \"1\"\r\n";
+        let changed = with_windtunnel(manifest, &repository()).unwrap();
+        assert_eq!(changed, format!("{manifest}windtunnel = {{ git = \"https://a.b/c\" }}\r\n"));
+    }
+
+    #[test]
     fn a_manifest_that_has_it_stays_as_it_is() {
         for table in ["dependencies", "dev-dependencies"] {
             let manifest = format!("[package]\nname = \"a\"\n[{table}]\nwindtunnel = {{path = \"..\"}}\n");
-            assert_eq!(with_windtunnel(&manifest, &version()), Ok(manifest));
+            assert_eq!(with_windtunnel(&manifest, &repository()), Ok(manifest));
         }
     }
 
     #[test]
     fn what_is_no_manifest_of_a_package_is_refused() {
-        assert_eq!(with_windtunnel("[workspace]\n", &version()), Err(ManifestError::NoPackage));
+        assert_eq!(with_windtunnel("[workspace]\n", &repository()), Err(ManifestError::NoPackage));
         for wrong in [
             "[package",
             "[package]\nname=\"a\"\n[dev-dependencies]\n[dev-dependencies]",
             "dev-dependencies=1\n[package]",
         ] {
-            assert!(matches!(with_windtunnel(wrong, &version()), Err(ManifestError::Invalid(_))), "{wrong}");
+            assert!(matches!(with_windtunnel(wrong, &repository()), Err(ManifestError::Invalid(_))), "{wrong}");
         }
     }
 }

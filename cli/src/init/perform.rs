@@ -55,7 +55,7 @@ fn origin(options: &InitOptions) -> Result<Origin, InitError> {
         return Ok(Origin::Git(url.clone()));
     }
     let Some(path) = &options.windtunnel_path else {
-        return Ok(Origin::Version(env!("CARGO_PKG_VERSION").to_owned()));
+        return Ok(Origin::Git(env!("CARGO_PKG_REPOSITORY").to_owned()));
     };
     let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap_or_default();
     if !manifest.lines().any(|line| line.replace(' ', "") == "name=\"windtunnel\"") {
@@ -78,6 +78,8 @@ fn write_all(folder: &Path, manifest: &Path, changed: Option<&String>) -> Result
     if let Some((file, _)) = files.iter().find(|(file, _)| file.symlink_metadata().is_ok()) {
         return Err(InitError::Exists { file: file.clone() });
     }
+    let folders: Vec<_> =
+        files.iter().filter_map(|(file, _)| file.parent()).filter(|folder| !folder.exists()).collect();
     let mut written = Vec::new();
     let result = files.iter().try_for_each(|(file, text)| {
         create(file, text).map_err(|source| InitError::Io { file: file.clone(), source })?;
@@ -89,9 +91,12 @@ fn write_all(folder: &Path, manifest: &Path, changed: Option<&String>) -> Result
         saved.map_err(|error| InitError::Io { file: error.path, source: error.source })
     });
     if result.is_err() {
+        // The error that is told is the first one.
         for file in written {
-            // The error that is told is the first one.
             let _unremoved = fs::remove_file(file);
+        }
+        for folder in folders {
+            let _unremoved = fs::remove_dir(folder);
         }
     }
     result

@@ -36,7 +36,7 @@ fn a_crate_gets_a_first_test_and_a_first_case_that_passes() {
     serde = "1"
 
     [dev-dependencies]
-    windtunnel = "0.1.0"
+    windtunnel = { git = "https://github.com/windtunnel/windtunnel" }
     "#);
     assert_eq!(read(&folder, "tests/windtunnel.rs"), include_str!("../../templates/windtunnel.rs"));
     // What it says to do next.
@@ -86,6 +86,10 @@ fn nothing_is_overwritten_and_nothing_is_changed_where_something_is_in_the_way()
     assert_snapshot!(told, @"error: ./windtunnel/first.toml: there is such a file already, and it stays; move it away, or write a test beside it");
     assert_eq!(read(&folder, "windtunnel/first.toml"), "mine");
     assert!(!folder.path.join("tests").exists());
+    // Where the second file cannot be made, the first does not stay, nor its folder.
+    let folder = Folder::new("init_in_the_way", &[("Cargo.toml", MANIFEST), ("windtunnel", "a file")]);
+    let told = check_refused(&folder, &["init"]);
+    assert!(told.ends_with("nothing was changed\n"), "{told}");
 }
 
 #[test]
