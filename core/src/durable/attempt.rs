@@ -1,8 +1,9 @@
 //! One attempt at work: what its context, its operations and the worker share.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use futures_core::future::BoxFuture;
 use futures_util::future::Shared;
@@ -48,6 +49,8 @@ struct Inner {
     /// A record was committed, and the attempt is to be run again.
     is_outdated: bool,
     waker: Option<Waker>,
+    /// How often the entry has been polled to where it waits.
+    turns: u64,
 }
 
 /// What an attempt is made of.
@@ -87,6 +90,7 @@ impl Attempt {
                 replayed: 0,
                 is_outdated: false,
                 waker: None,
+                turns: 0,
             }),
             turn: futures_util::lock::Mutex::new(()),
         }
@@ -143,8 +147,27 @@ impl Attempt {
         if inner.is_outdated {
             return Some(inner.activation.journal().clone());
         }
+        inner.turns += 1;
         inner.waker = Some(context.waker().clone());
         None
+    }
+
+    /// Waits until the entry has asked for all that it asks for at once, whichever of it is polled first.
+    async fn turn_ends(&self) {
+        let began = self.inner.lock().turns;
+        poll_fn(|context| {
+            let mut inner = self.inner.lock();
+            if inner.turns > began {
+                return Poll::Ready(());
+            }
+            // Whoever waits for the operation may be another task than the entry.
+            context.waker().wake_by_ref();
+            if let Some(waker) = inner.waker.take() {
+                waker.wake();
+            }
+            Poll::Pending
+        })
+        .await;
     }
 
     /// How many callables ran, and how many requests were answered from the journal.
@@ -206,6 +229,9 @@ async fn execute(attempt: Arc<Attempt>, binding: Binding, callable: Callable) ->
     let error = record.as_ref().err().map(DurableError::kind);
     attempt.report.operation_executed(key, error, attempt.env.now().saturating_sub(began)).await;
     let record = record?;
+    if attempt.replays_always {
+        attempt.turn_ends().await;
+    }
     let turn = attempt.turn.lock().await;
     attempt.committing(&record)?;
     // From here on nobody can say whether it is stored, until the store does.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::join;
-use serde_json::json;
-use windtunnel_core::durable::{Ending, MemoryStore, OrderCheck, Turn, Workflow, WorkflowContext};
+use serde_json::{Value, json};
+use windtunnel_core::BoxError;
+use windtunnel_core::durable::{Ending, MemoryStore, OperationKind, OrderCheck, Turn, Workflow, WorkflowContext};
 
 use super::stage::{Effects, effect, env, history, keys, output, started, workflow};
 
@@ -46,6 +47,33 @@ async fn what_replays_the_same_comes_to_the_same() {
     // What ran beside a commit may run again.
     assert_eq!((counts["a"], counts["b"], counts["c"], counts["d"]), (1, 1, 1, 2));
     assert_eq!(output(&store).await, json!(["a#1", "b#2", "c#3", "d#5"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_failed_and_runs_again_beside_what_is_recorded_is_in_order() {
+    let (store, runs) = (MemoryStore::new(env()), Arc::new(AtomicU64::new(0)));
+    let counted = Arc::clone(&runs);
+    let honest = workflow(move |context: WorkflowContext| {
+        let runs = Arc::clone(&counted);
+        async move {
+            // Over before the other one is asked for, which happens at the same instant.
+            let flaky = |_: Value, _| async move {
+                if runs.fetch_add(1, Ordering::Relaxed) == 0 { Err(BoxError::from("not yet")) } else { Ok(1) }
+            };
+            let sure = |_: Value, _| async { Ok::<_, BoxError>(2) };
+            let operation = OperationKind::Tool;
+            let (flaky, sure): (Result<i32, _>, Result<i32, _>) = join(
+                context.operation("flaky", operation, "bank:call", "1", json!({}), flaky),
+                context.operation("sure", operation, "bank:call", "1", json!({}), sure),
+            )
+            .await;
+            Ok(context.complete(&json!([flaky?, sure?]))?)
+        }
+    });
+    let ending = ending(honest, &store).await;
+    assert!(matches!(ending, Ending::Decided { .. }), "{ending:?}");
+    assert_eq!(keys(&history(&store).await.activations[0]), ["sure", "flaky"]);
+    assert_eq!((output(&store).await, runs.load(Ordering::Relaxed)), (json!([1, 2]), 2));
 }
 
 #[tokio::test(start_paused = true)]
