@@ -20,8 +20,11 @@ pub(super) enum ManifestError {
 
 /// The manifest with `windtunnel` among the dependencies of its tests; as it is, if it has that.
 pub(super) fn with_windtunnel(text: &str, origin: &Origin) -> Result<String, ManifestError> {
+    // Ends of lines are put back at the end: those inside of texts too, which are read and written as they are.
+    let has_carriage_returns = text.contains("\r\n");
+    let read = text.replace("\r\n", "\n");
     let mut manifest: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| ManifestError::Invalid(error.to_string()))?;
+        read.parse().map_err(|error: toml_edit::TomlError| ManifestError::Invalid(error.to_string()))?;
     if manifest.get("package").is_none_or(|package| !package.is_table_like()) {
         return Err(ManifestError::NoPackage);
     }
@@ -33,8 +36,7 @@ pub(super) fn with_windtunnel(text: &str, origin: &Origin) -> Result<String, Man
     let wrong = || ManifestError::Invalid(format!("`{TABLE}` is no table"));
     dependencies.ok_or_else(wrong)?.insert(NAME, Item::Value(dependency(origin)));
     let changed = manifest.to_string();
-    // They are read as any other end of a line, and would be lost.
-    Ok(if text.contains("\r\n") { changed.replace('\n', "\r\n") } else { changed })
+    Ok(if has_carriage_returns { changed.replace('\n', "\r\n") } else { changed })
 }
 
 const NAME: &str = "windtunnel";
@@ -94,6 +96,10 @@ mod tests {
     #[test]
     fn lines_end_as_they_did() {
         let manifest = "[package]\r\nname = \"a\"\r\n\r\n[dev-dependencies]\r\nzebra = \"1\"\r\n";
+        let changed = with_windtunnel(manifest, &repository()).unwrap();
+        assert_eq!(changed, format!("{manifest}windtunnel = {{ git = \"https://a.b/c\" }}\r\n"));
+        let manifest =
+            "[package]\r\nname = \"a\"\r\ndescription = \"\"\"\r\ntwo\r\nlines\"\"\"\r\n\r\n[dev-dependencies]\r\n";
         let changed = with_windtunnel(manifest, &repository()).unwrap();
         assert_eq!(changed, format!("{manifest}windtunnel = {{ git = \"https://a.b/c\" }}\r\n"));
     }
