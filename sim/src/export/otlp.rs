@@ -19,29 +19,22 @@ use crate::trace;
 pub fn otlp(events: &[Event], epoch: SystemTime) -> String {
     let digest = trace::digest(events);
     let since_1970 = epoch.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut read = Spans::of(events);
+    let Spans { mut spans, instants } = Spans::of(events);
     let mut marks: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     let at = |time: Duration| (since_1970 + time).as_nanos().to_string();
-    let mut spans: Vec<(&Event, Value)> = Vec::new();
-    for (event, parent) in std::mem::take(&mut read.instants) {
+    for (event, parent) in instants {
         let mark =
             json!({"timeUnixNano": at(event.at), "name": event.kind.name(), "attributes": attributes(event.data())});
         match parent {
             Some(parent) => marks.entry(parent).or_default().push(mark),
             None => {
-                let last = event;
-                read.spans.push(Span {
-                    kind: SpanKind::Mark,
-                    first: event,
-                    last: Some(last),
-                    end: event.at,
-                    parent: None,
-                });
+                spans.push(Span { kind: SpanKind::Mark, first: event, last: Some(event), end: event.at, parent: None });
             }
         }
     }
-    for (place, span) in read.spans.iter().enumerate() {
-        let root = root(&read.spans, place);
+    let mut written: Vec<(&Event, Value)> = Vec::with_capacity(spans.len());
+    for (place, span) in spans.iter().enumerate() {
+        let root = root(&spans, place);
         let mut json = json!({
             "traceId": identifier(&digest, "trace", root, 32),
             "spanId": identifier(&digest, "span", place, 16),
@@ -56,9 +49,9 @@ pub fn otlp(events: &[Event], epoch: SystemTime) -> String {
         if let Some(parent) = span.parent {
             json["parentSpanId"] = identifier(&digest, "span", parent, 16).into();
         }
-        spans.push((span.first, json));
+        written.push((span.first, json));
     }
-    format!("{}\n", json!({"resourceSpans": resources(spans)}))
+    format!("{}\n", json!({"resourceSpans": resources(written)}))
 }
 
 /// The spans by their hosts, in the order in which hosts came up.

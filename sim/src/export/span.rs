@@ -123,6 +123,11 @@ impl<'a> Spans<'a> {
 struct Reader<'a> {
     read: Spans<'a>,
     open: BTreeMap<Key<'a>, usize>,
+    /// Of each span: its key while it is open, and its parts.
+    keys: Vec<Option<Key<'a>>>,
+    parts: Vec<Vec<usize>>,
+    /// The life of each host that has one.
+    lives: BTreeMap<Option<&'a str>, usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -139,7 +144,7 @@ impl<'a> Reader<'a> {
                 let read = &self.read;
                 let is_of_host = |place: usize| read.spans[place].first.host == event.host;
                 let ended: Vec<_> = self.open.values().copied().filter(|place| is_of_host(*place)).collect();
-                self.close(&ended, event);
+                ended.into_iter().for_each(|place| self.close(place, event));
             }
             Step::Instant => self.instant(event),
         }
@@ -149,46 +154,43 @@ impl<'a> Reader<'a> {
         let key = key(event, kind, turn);
         // What begins anew has been given up before.
         self.end(event, key);
-        let parent = self.parent(event, kind);
-        self.open.insert(key, self.read.spans.len());
+        let (parent, place) = (self.parent(event, kind), self.read.spans.len());
+        self.open.insert(key, place);
+        self.keys.push(Some(key));
+        self.parts.push(Vec::new());
+        if let Some(parent) = parent {
+            self.parts[parent].push(place);
+        }
+        if kind == SpanKind::Life {
+            self.lives.insert(host(event), place);
+        }
         self.read.spans.push(Span { kind, first: event, last: None, end: event.at, parent });
     }
 
     /// Ends a span with all its parts: when a call returns, nothing of it runs on.
     fn end(&mut self, event: &'a Event, key: Key<'a>) {
-        let Some(ended) = self.open.get(&key).copied() else { return };
-        let parts: Vec<_> = self.open.values().copied().filter(|place| self.is_part(*place, ended)).collect();
-        self.close(&parts, event);
+        let mut ending: Vec<_> = self.open.get(&key).copied().into_iter().collect();
+        while let Some(place) = ending.pop() {
+            self.close(place, event);
+            ending.append(&mut self.parts[place]);
+        }
     }
 
-    fn is_part(&self, mut place: usize, whole: usize) -> bool {
-        while place > whole {
-            let Some(parent) = self.read.spans[place].parent else { return false };
-            place = parent;
+    /// Ends a span, if it is open.
+    fn close(&mut self, place: usize, event: &'a Event) {
+        let Some(key) = self.keys[place].take() else { return };
+        self.open.remove(&key);
+        let span = &mut self.read.spans[place];
+        (span.end, span.last) = (event.at, Some(event));
+        if span.kind == SpanKind::Life {
+            self.lives.remove(&host(span.first));
         }
-        place == whole
-    }
-
-    fn close(&mut self, places: &[usize], event: &'a Event) {
-        for place in places {
-            let span = &mut self.read.spans[*place];
-            (span.end, span.last) = (event.at, Some(event));
-        }
-        self.open.retain(|_, place| !places.contains(place));
     }
 
     fn instant(&mut self, event: &'a Event) {
-        let parent = self.innermost(event).or_else(|| self.life(event));
+        // What happens on a host belongs to its life.
+        let parent = self.innermost(event).or_else(|| self.lives.get(&host(event)).copied());
         self.read.instants.push((event, parent));
-    }
-
-    /// The life of the host, to which what happens there belongs.
-    fn life(&self, event: &'a Event) -> Option<usize> {
-        let is_life = |place: &usize| {
-            let span = &self.read.spans[*place];
-            span.kind == SpanKind::Life && span.first.host == event.host
-        };
-        self.open.values().copied().find(is_life)
     }
 
     /// What a span of this kind is part of.
