@@ -1,33 +1,26 @@
 //! An event that was read as JSON, as one line for people.
 
-use std::fmt::Write;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+use windtunnel_core::event::EventLine;
 
 use crate::printable;
 
 /// The line that a replay prints for the event.
 pub(super) fn line(event: &Value) -> String {
-    let text = |name: &str| event[name].as_str().unwrap_or_default();
-    let nanos = event["at_ns"].as_u64().unwrap_or_default();
-    let time = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
-    let host = event["host"].as_str().map(|host| format!("{host}:")).unwrap_or_default();
-    let call = event["call_id"].as_str().map(|call| format!("/{call}")).unwrap_or_default();
-    let whose = format!("{host}{}{call}", text("run_id"));
-    let mut line = format!("{time:>14}  {whose:<18} {:<21}", text("type"));
-    let data = event["data"].as_object().into_iter().flatten().map(|(name, value)| (&**name, value));
-    for (name, value) in data.chain(event.get("parent_id").map(|parent| ("parent", parent))) {
-        // Writing to a string cannot fail.
-        let _infallible = match value.as_str() {
-            Some(text) if is_plain(text) => write!(line, " {name}={text}"),
-            _ => write!(line, " {name}={value}"),
-        };
-    }
-    printable::line(line.trim_end()).into_owned()
-}
-
-fn is_plain(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|letter: char| matches!(letter, ' ' | '"' | '=') || letter.is_control())
+    let text = |name: &str| event[name].as_str();
+    let none = Map::new();
+    let line = EventLine {
+        at: Duration::from_nanos(event["at_ns"].as_u64().unwrap_or_default()),
+        host: text("host"),
+        run_id: text("run_id").unwrap_or_default(),
+        call_id: text("call_id"),
+        parent_id: text("parent_id"),
+        name: text("type").unwrap_or_default(),
+        data: event["data"].as_object().unwrap_or(&none),
+    };
+    printable::line(line.to_string().trim_end()).into_owned()
 }
 
 #[cfg(test)]

@@ -1,35 +1,80 @@
 //! An event as one line for people.
 
 use std::fmt;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Event;
 
 /// As wide as the longest name of an event, `activation.reconciled`.
 const NAME_WIDTH: usize = 21;
 
+/// What an event's line says, for those who have the event as JSON.
+///
+/// ```
+/// use std::time::Duration;
+/// use serde_json::{Map, json};
+/// use windtunnel_core::event::EventLine;
+///
+/// let data = Map::from_iter([("attempt".to_owned(), json!(2))]);
+/// let at = Duration::from_millis(500);
+/// let line = EventLine { at, host: None, run_id: "run-1", call_id: None, parent_id: None, name: "tool.attempt", data: &data };
+/// assert_eq!(line.to_string(), "   0.500000000  run-1              tool.attempt          attempt=2");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct EventLine<'a> {
+    /// When.
+    pub at: Duration,
+    /// On which host.
+    pub host: Option<&'a str>,
+    /// The run.
+    pub run_id: &'a str,
+    /// The call.
+    pub call_id: Option<&'a str>,
+    /// The enclosing call.
+    pub parent_id: Option<&'a str>,
+    /// The name of its kind.
+    pub name: &'a str,
+    /// Its data.
+    pub data: &'a Map<String, Value>,
+}
+
 /// When, whose (after the host's name, where there are hosts), what, and its data, in columns:
 /// `0.500000000  run-1/call-1  tool.attempt  tool=search attempt=2`.
 impl fmt::Display for Event {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let host = self.host.as_ref().map(|host| format!("{host}:")).unwrap_or_default();
-        let whose = match &self.call_id {
+        let line = EventLine {
+            at: self.at,
+            host: self.host.as_deref(),
+            run_id: &self.run_id,
+            call_id: self.call_id.as_deref(),
+            parent_id: self.parent_id.as_deref(),
+            name: self.kind.name(),
+            data: &self.data(),
+        };
+        line.fmt(formatter)
+    }
+}
+
+impl fmt::Display for EventLine<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.host.map(|host| format!("{host}:")).unwrap_or_default();
+        let whose = match self.call_id {
             Some(call_id) => format!("{host}{}/{call_id}", self.run_id),
             None => format!("{host}{}", self.run_id),
         };
         // An id may come from a model: it must not break the line.
         let whose = if whose.contains(char::is_control) { whose.escape_debug().to_string() } else { whose };
         let time = format!("{}.{:09}", self.at.as_secs(), self.at.subsec_nanos());
-        write!(formatter, "{time:>14}  {whose:<18} {}", self.kind.name())?;
-        let data = self.data();
-        if !data.is_empty() || self.parent_id.is_some() {
-            write!(formatter, "{:1$}", "", NAME_WIDTH.saturating_sub(self.kind.name().len()))?;
+        write!(formatter, "{time:>14}  {whose:<18} {}", self.name)?;
+        if !self.data.is_empty() || self.parent_id.is_some() {
+            write!(formatter, "{:1$}", "", NAME_WIDTH.saturating_sub(self.name.len()))?;
         }
-        for (name, value) in &data {
+        for (name, value) in self.data {
             write!(formatter, " {name}={}", Plain(value))?;
         }
-        match &self.parent_id {
+        match self.parent_id {
             Some(parent_id) => write!(formatter, " parent={parent_id}"),
             None => Ok(()),
         }
@@ -54,8 +99,6 @@ fn needs_quotes(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::super::EventKind;
     use super::*;
 

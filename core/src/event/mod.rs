@@ -21,6 +21,7 @@ mod step;
 pub use catalogue::EventKind;
 pub use emitter::{Emitter, Subject};
 pub use gate::Gate;
+pub use line::EventLine;
 pub use log::EventLog;
 pub(crate) use mirror::call_span;
 pub use sink::Sink;
