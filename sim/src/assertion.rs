@@ -138,6 +138,19 @@ impl Tally {
         self.held += other.held;
         self.failed += other.failed;
     }
+
+    /// Whether it must hold or be come to in some run, and did in none.
+    pub(crate) fn is_unseen(&self) -> bool {
+        matches!(self.kind, AssertionKind::Sometimes | AssertionKind::Reachable) && self.held == 0
+    }
+
+    /// Whether what it says is not so.
+    pub(crate) fn is_broken(&self) -> bool {
+        match self.kind {
+            AssertionKind::Always | AssertionKind::Unreachable => self.failed > 0,
+            AssertionKind::Sometimes | AssertionKind::Reachable => self.is_unseen(),
+        }
+    }
 }
 
 impl fmt::Debug for Assertions {

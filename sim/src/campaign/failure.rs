@@ -51,6 +51,14 @@ impl Failure {
         self.minimal.as_ref().map_or(&self.recipe, |minimal| &minimal.recipe)
     }
 
+    /// Why the smallest run fails, its events, and the faults that came in it.
+    pub(crate) fn smallest_run(&self) -> (&WorldError, &[Event], &[DeliveredFault]) {
+        match &self.minimal {
+            Some(minimal) => (&minimal.error, &minimal.trace, &minimal.faults),
+            None => (&self.error, &self.trace, &self.faults),
+        }
+    }
+
     /// A test that repeats the smallest run, to be pasted beside `scenario`, in worlds of `World::new`.
     pub fn rust_test(&self) -> String {
         let recipe = self.smallest();
@@ -65,10 +73,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (error, trace, faults) = match &self.minimal {
-            Some(minimal) => (&minimal.error, &minimal.trace, &minimal.faults),
-            None => (&self.error, &self.trace, &self.faults),
-        };
+        let (error, trace, faults) = self.smallest_run();
         match &self.point {
             Some(point) => writeln!(formatter, "seed {} fails at {point}: {error}", self.recipe.seed)?,
             None => writeln!(formatter, "seed {} fails: {error}", self.recipe.seed)?,

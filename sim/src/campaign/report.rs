@@ -46,12 +46,8 @@ impl CampaignReport {
 
     /// What must be seen and was not: what must hold or be come to in some run, and what was expected to be evaluated.
     pub(super) fn unseen(&self, expected: &BTreeSet<String>) -> Vec<String> {
-        let must_be_seen = |tally: &Tally| match tally.kind {
-            AssertionKind::Sometimes | AssertionKind::Reachable => tally.held == 0,
-            AssertionKind::Always | AssertionKind::Unreachable => false,
-        };
         let never_held =
-            self.assertions.iter().filter(|(_, tally)| must_be_seen(tally)).map(|(name, _)| name.to_string());
+            self.assertions.iter().filter(|(_, tally)| tally.is_unseen()).map(|(name, _)| name.to_string());
         let never_evaluated = expected.iter().filter(|name| !self.assertions.contains_key(name.as_str())).cloned();
         let unseen: BTreeSet<_> = never_held.chain(never_evaluated).collect();
         unseen.into_iter().collect()

@@ -160,13 +160,13 @@ impl Count {
 
 impl AssertionRow {
     fn of(name: &str, tally: &Tally) -> Self {
-        use crate::AssertionKind::{Always, Reachable, Sometimes, Unreachable};
-        let is_broken = match tally.kind {
-            Always | Unreachable => tally.failed > 0,
-            Sometimes | Reachable => tally.held == 0,
-        };
-        let kind = tally.kind.name().to_owned();
-        Self { name: name.to_owned(), kind, held: tally.held, failed: tally.failed, is_broken }
+        Self {
+            name: name.to_owned(),
+            kind: tally.kind.name().to_owned(),
+            held: tally.held,
+            failed: tally.failed,
+            is_broken: tally.is_broken(),
+        }
     }
 }
 

@@ -7,10 +7,7 @@ use crate::{CampaignReport, ExploreError, Failure, SweepReport};
 impl ReportedRun {
     /// A run that exploration found to fail: the smallest, where one was found.
     pub fn of_failure(found: &Failure) -> Self {
-        let (error, trace, faults) = match &found.minimal {
-            Some(minimal) => (&minimal.error, &minimal.trace, &minimal.faults),
-            None => (&found.error, &found.trace, &found.faults),
-        };
+        let (error, trace, faults) = found.smallest_run();
         let recipe = found.smallest();
         let point = found.point.map(|point| format!(", {point}")).unwrap_or_default();
         let plan = serde_json::to_string_pretty(&recipe.faults).unwrap_or_default();
@@ -21,8 +18,8 @@ impl ReportedRun {
             seed: Some(recipe.seed),
             failures: vec![failure(error, trace)],
             elapsed: trace.last().map(|event| event.at).unwrap_or_default(),
-            trace: trace.clone(),
-            faults: faults.clone(),
+            trace: trace.to_vec(),
+            faults: faults.to_vec(),
             commands: vec![Snippet::new("Repeat it", found.repeat_command())],
             snippets: snippets.into_iter().chain([Snippet::new("As a Rust test", found.rust_test())]).collect(),
             ..Self::default()
