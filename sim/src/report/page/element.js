@@ -16,6 +16,20 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** A function that does this once before the next picture of the screen, however often it is called. */
+function oncePerFrame(work) {
+  let isAsked = false;
+  return () => {
+    if (!isAsked) {
+      isAsked = true;
+      requestAnimationFrame(() => {
+        isAsked = false;
+        work();
+      });
+    }
+  };
+}
+
 function announce(text) {
   document.getElementById("announcer").textContent = text;
 }

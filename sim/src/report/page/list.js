@@ -11,7 +11,7 @@ class EventList {
     this.onOpen = onOpen;
     this.spacer = element("div", { class: "spacer", role: "presentation" });
     this.element.append(this.spacer);
-    this.isAsked = false;
+    this.draw = oncePerFrame(() => this.drawNow());
     this.element.addEventListener("scroll", () => this.draw(), { passive: true });
     this.element.addEventListener("keydown", (event) => this.press(event));
     this.element.addEventListener("click", (event) => {
@@ -50,16 +50,6 @@ class EventList {
       this.element.scrollTop = top - clientHeight + 3 * LIST_ROW_HEIGHT;
     }
     this.drawNow();
-  }
-
-  draw() {
-    if (!this.isAsked) {
-      this.isAsked = true;
-      requestAnimationFrame(() => {
-        this.isAsked = false;
-        this.drawNow();
-      });
-    }
   }
 
   drawNow() {

@@ -15,7 +15,7 @@ class Timeline {
     this.overview = new Overview((place) => this.centre(place));
     this.onSelect = onSelect;
     this.selected = null;
-    this.isAsked = false;
+    this.draw = oncePerFrame(() => this.drawNow());
     this.theme = readTheme();
     this.listen();
   }
@@ -105,17 +105,6 @@ class Timeline {
       this.viewport.scrollTop = lane.top;
     } else if (lane.top + HEAD_HEIGHT * 2 > scrollTop + room) {
       this.viewport.scrollTop = lane.top + Math.min(lane.height, room) - room;
-    }
-  }
-
-  /** Draws once, before the next picture of the screen. */
-  draw() {
-    if (!this.isAsked) {
-      this.isAsked = true;
-      requestAnimationFrame(() => {
-        this.isAsked = false;
-        this.drawNow();
-      });
     }
   }
 
