@@ -131,7 +131,9 @@ fn check_cases(
             Format::Text => checked.write_failures(file, is_only_case, style, out)?,
             Format::Json => write_line(out, &checked.to_json(file))?,
         }
-        tests.push(checked.to_junit(file, is_only_case));
+        if options.junit.is_some() {
+            tests.push(checked.to_junit(file, is_only_case));
+        }
     }
     Ok(tests)
 }

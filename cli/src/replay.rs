@@ -50,10 +50,7 @@ pub(crate) fn replay(
     match options.format {
         Format::Text => write_run(&case, &run, &verdict, style, out)?,
         Format::Json => {
-            for event in run.trace() {
-                serde_json::to_writer(&mut *out, event).map_err(io::Error::from)?;
-                writeln!(out)?;
-            }
+            out.write_all(export::json_lines(trace).as_bytes())?;
             write_line(out, &summary(&case, &run, &verdict))?;
         }
     }

@@ -65,7 +65,9 @@ pub(crate) fn run(
         suites.push(JunitSuite { name: case.id().to_owned(), cases: tests });
         let has_failed = tally.failing > 0 || is_untried;
         status = status.max(if has_failed { Status::Failed } else { Status::Passed });
-        report = reported(report, &case, options, named, &tally, figures, interrupt)?;
+        if let Some(figures) = figures {
+            report_case(&mut report, &case, options, named, &tally, figures, interrupt)?;
+        }
         match options.format {
             Format::Json => {
                 let mut line = to_json(&case, options, &tally, replay);
@@ -128,11 +130,12 @@ fn run_seeds(
     mut note: impl FnMut(&RunFacts),
 ) -> Result<(Tally, Option<Figures>), Failure> {
     let work = {
-        let case = Arc::clone(case);
+        let (case, has_report) = (Arc::clone(case), options.report.is_asked());
         move |seed| {
             let run = case.run(seed);
             let verdict = case.judge(&run);
-            RunFacts::of(&run, verdict)
+            let facts = RunFacts::of(&run, verdict);
+            if has_report { facts.with_latencies(&run) } else { facts }
         }
     };
     let mut progress = Progress::new(case.id(), "seeds", asked(options), options.format, style);
@@ -150,28 +153,32 @@ fn run_seeds(
     Ok((tally, figures))
 }
 
-/// The report with this case, if one is asked for. An interrupt leaves it out.
-fn reported(
-    report: Report,
+/// Adds this case to the report. An interrupt leaves it out.
+fn report_case(
+    report: &mut Report,
     case: &Arc<Case>,
     options: &RunOptions,
     named: Option<&str>,
     tally: &Tally,
-    figures: Option<Figures>,
+    figures: Figures,
     interrupt: &Interrupt,
-) -> Result<Report, Failure> {
-    let Some(figures) = figures else { return Ok(report) };
+) -> Result<(), Failure> {
     let (case, file, id, tally) =
         (Arc::clone(case), options.file.clone(), named.map(str::to_owned), Tally::clone(tally));
-    let seeds = format!("{}..{}", options.seeds.start, options.seeds.end);
-    let before = report.clone();
+    let (before, seeds) = (report.runs.len(), seeds(options));
     let added = pool::interruptible(interrupt, move || {
-        let mut report = report;
         let source = Source { file: &file, id: id.as_deref() };
-        crate::report::of_run(&mut report, &case, source, &tally, figures, &seeds);
-        report
+        crate::report::of_run(before, &case, source, &tally, figures, &seeds)
     })?;
-    Ok(added.unwrap_or(before))
+    if let Some((runs, campaign)) = added {
+        report.runs.extend(runs);
+        report.campaigns.push(campaign);
+    }
+    Ok(())
+}
+
+fn seeds(options: &RunOptions) -> String {
+    format!("{}..{}", options.seeds.start, options.seeds.end)
 }
 
 /// The seed as a test.
@@ -187,8 +194,7 @@ fn test(facts: &RunFacts, replay: impl Fn(u64) -> String) -> JunitCase {
 }
 
 fn heading<'a>(case: &'a Case, options: &RunOptions) -> Heading<'a> {
-    let seeds = format!("{}..{}", options.seeds.start, options.seeds.end);
-    Heading { id: case.id(), seeds, asked: asked(options), draws: case.draws() }
+    Heading { id: case.id(), seeds: seeds(options), asked: asked(options), draws: case.draws() }
 }
 
 fn to_json(case: &Case, options: &RunOptions, tally: &Tally, replay: impl Fn(u64) -> String) -> Value {

@@ -21,7 +21,6 @@ use crate::progress::Progress;
 use crate::replay::fault;
 use crate::report::Source;
 use crate::selection;
-use crate::shell;
 use crate::status::Status;
 use crate::style::Style;
 use crate::summary;
@@ -54,9 +53,9 @@ pub(crate) fn sweep(
         let found = Found::of(found)?;
         status = status.max(if found.problem.is_none() { Status::Passed } else { Status::Failed });
         let id = (all > 1 || options.case.is_some()).then(|| case.id());
-        let shown = Shown { case: &case, file: &options.file, id };
+        let source = Source { file: &options.file, id };
+        let shown = Shown { case: &case, source };
         if options.report.is_asked() {
-            let source = Source { file: &options.file, id };
             crate::report::of_sweep(&mut report, &case, source, seed, &found.report, found.problem.as_deref());
         }
         suites.push(JunitSuite { name: case.id().to_owned(), cases: found.to_junit(&shown) });
@@ -103,15 +102,13 @@ fn campaign(options: &SweepOptions, seed: u64) -> Campaign {
 /// The case that is told of, and how it is called on a command line.
 struct Shown<'a> {
     case: &'a Case,
-    file: &'a str,
-    /// Where the file holds several.
-    id: Option<&'a str>,
+    source: Source<'a>,
 }
 
 impl Shown<'_> {
     /// What repeats the failure.
     fn command(&self, failure: &FailedRun) -> String {
-        shell::replay_recipe(self.file, self.id, failure.smallest())
+        self.source.replay_recipe(failure.smallest())
     }
 }
 
@@ -222,7 +219,7 @@ impl Found {
         });
         json!({
             "type": "sweep",
-            "file": shown.file,
+            "file": shown.source.file,
             "id": shown.case.id(),
             "seed": seed,
             "runs": self.runs(),

@@ -26,7 +26,7 @@ pub(crate) struct RunFacts {
     /// For each unit that came to its end: its outcome, and how many attempts it took.
     outcomes: Vec<(&'static str, u64)>,
     pub(crate) delays_s: Vec<f64>,
-    /// How long each call took, or each attempt of a program's.
+    /// How long each call took, or each attempt of a program's, if that is asked for.
     pub(crate) latencies_s: Vec<f64>,
     pub(crate) elapsed_s: f64,
     pub(crate) events: usize,
@@ -70,7 +70,7 @@ impl RunFacts {
             unit,
             outcomes,
             delays_s,
-            latencies_s: latencies_in(run),
+            latencies_s: Vec::new(),
             elapsed_s: run.elapsed().as_secs_f64(),
             events: run.trace().len(),
             faults: run.faults().iter().map(|delivered| delivered.fault.action.kind()).collect(),
@@ -81,6 +81,11 @@ impl RunFacts {
 }
 
 impl RunFacts {
+    /// The same with the latencies, which only a report shows.
+    pub(crate) fn with_latencies(self, run: &CaseRun) -> Self {
+        Self { latencies_s: latencies_in(run), ..self }
+    }
+
     /// How many attempts each unit took.
     pub(crate) fn attempts(&self) -> impl Iterator<Item = u64> {
         self.outcomes.iter().map(|(_, attempts)| *attempts)

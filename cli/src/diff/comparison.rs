@@ -1,5 +1,6 @@
 //! The first difference of two traces.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -57,7 +58,10 @@ pub(super) fn compare<'a>(
 }
 
 /// The event without members of it, or of its data, that are not compared.
-fn without(event: &Value, ignored: &[String]) -> Value {
+fn without<'a>(event: &'a Value, ignored: &[String]) -> Cow<'a, Value> {
+    if ignored.is_empty() {
+        return Cow::Borrowed(event);
+    }
     let mut event = event.clone();
     for name in ignored {
         if let Value::Object(members) = &mut event {
@@ -67,7 +71,7 @@ fn without(event: &Value, ignored: &[String]) -> Value {
             data.shift_remove(name);
         }
     }
-    event
+    Cow::Owned(event)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use windtunnel_sim::case::Case;
 use windtunnel_sim::fault::FaultKind;
-use windtunnel_sim::report::{AssertionRow, Count, Fact, Report, ReportedCampaign};
+use windtunnel_sim::report::{AssertionRow, Count, Fact, Report, ReportedCampaign, ReportedRun};
 use windtunnel_sim::{Recipe, SweepReport};
 
 use super::{Figures, Source};
@@ -11,24 +11,26 @@ use crate::tally::Tally;
 /// How many failing seeds have a timeline.
 const FAILING_MAX: usize = 5;
 
-/// Adds what the seeds of a case came to, with the first failing seeds, or else the slowest one.
+/// What the seeds of a case came to, with the first failing seeds, or else the slowest one. `before` is how many runs the
+/// report has already.
 pub(crate) fn of_run(
-    report: &mut Report,
+    before: usize,
     case: &Case,
     source: Source<'_>,
     tally: &Tally,
     mut figures: Figures,
     seeds: &str,
-) {
-    report.runs.extend(tally.failing_seeds.first().and_then(|seed| source.smallest(case, *seed)));
+) -> (Vec<ReportedRun>, ReportedCampaign) {
+    let mut runs: Vec<_> =
+        tally.failing_seeds.first().and_then(|seed| source.smallest(case, *seed)).into_iter().collect();
     let slowest = figures.slowest.first().map(|run| run.seed);
     let mut shown: Vec<u64> = tally.failing_seeds.iter().copied().take(FAILING_MAX).collect();
     shown.extend(slowest.filter(|seed| !shown.contains(seed)));
     for seed in shown {
         for run in figures.slowest.iter_mut().filter(|run| run.seed == seed) {
-            run.run = Some(report.runs.len());
+            run.run = Some(before + runs.len());
         }
-        report.runs.push(source.run_seed(case, seed));
+        runs.push(source.run_seed(case, seed));
     }
     for run in &mut figures.slowest {
         run.command = source.replay(run.seed);
@@ -36,7 +38,7 @@ pub(crate) fn of_run(
     let never = case.drawn_faults().into_iter().filter(|kind| !tally.faults.contains_key(kind));
     let is_untried = tally.is_untried(&case.drawn_faults());
     let problem = if is_untried { ": not one fault came" } else { "" };
-    report.campaigns.push(ReportedCampaign {
+    let campaign = ReportedCampaign {
         name: format!("{}, seeds {seeds}{problem}", case.id()),
         passed: tally.failing == 0 && !is_untried,
         facts: vec![
@@ -53,7 +55,8 @@ pub(crate) fn of_run(
         assertions: tally.broken.iter().map(|(name, broken)| assertion(name, tally.runs, *broken)).collect(),
         slowest: figures.slowest,
         ..ReportedCampaign::default()
-    });
+    };
+    (runs, campaign)
 }
 
 fn assertion(name: &str, runs: u64, broken: u64) -> AssertionRow {
@@ -76,7 +79,7 @@ pub(crate) fn of_sweep(
         let run = case.repeat(&clean);
         let reported = source.run_recipe(case, &clean, &run, &case.judge_invariants(&run));
         let name = format!("{}, without faults", reported.name);
-        report.runs.push(windtunnel_sim::report::ReportedRun { name, ..reported });
+        report.runs.push(ReportedRun { name, ..reported });
     }
     let name = match problem {
         Some(problem) => format!("{}, every fault at every event: {problem}", case.id()),

@@ -31,6 +31,11 @@ impl Source<'_> {
         shell::replay(self.file, self.id, seed)
     }
 
+    /// The line that repeats a recipe.
+    pub(crate) fn replay_recipe(&self, recipe: &Recipe) -> String {
+        shell::replay_recipe(self.file, self.id, recipe)
+    }
+
     /// The seed, run anew.
     pub(crate) fn run_seed(&self, case: &Case, seed: u64) -> ReportedRun {
         let run = case.run(seed);
@@ -40,7 +45,7 @@ impl Source<'_> {
     /// A run that follows from a recipe.
     pub(crate) fn run_recipe(&self, case: &Case, recipe: &Recipe, run: &CaseRun, verdict: &Verdict) -> ReportedRun {
         let mut reported = ReportedRun::of_case(format!("{}, seed {}", case.id(), recipe.seed), run, verdict);
-        reported.commands.push(Snippet::new("Repeat it", shell::replay_recipe(self.file, self.id, recipe)));
+        reported.commands.push(Snippet::new("Repeat it", self.replay_recipe(recipe)));
         if let Some(plan) = plan(recipe) {
             reported.snippets.push(Snippet::new("Plan of faults", plan));
         }
